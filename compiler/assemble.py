@@ -194,10 +194,10 @@ class _Assembly:
         )
 
     def _regions(self) -> tuple[m.Region, ...]:
-        plans = {m.ARENA: self.program.storage[m.PROCESS].plan}
-        ports = len(self.program.inputs) + len(self.program.outputs)
-        first = m.FIRST_PORT + ports + 2 * (len(self.program.storage) - 1)
-        plans |= dict(enumerate(self.program.found_plans, first))
+        arena, *devices = (storage.plan for storage in self.program.storage.values())
+        first = m.FIRST_PORT + len(self.program.inputs) + len(self.program.outputs)
+        plans = {m.ARENA: arena} | {first + 2 * i: plan for i, plan in enumerate(devices)}
+        plans |= dict(enumerate(self.program.found_plans, first + 2 * len(devices)))
         return tuple(
             m.Region(base, written(region.size_bytes), region.above)
             for base, plan in plans.items()

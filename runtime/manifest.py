@@ -39,7 +39,9 @@ class Manifest(Contents):
     @cached_property
     def evaluation(self) -> Evaluation:
         """Return what computes sizes; raise PackageError for texts that are no expressions."""
-        return Evaluation(self, [(step, f"steps[{i}]") for i, step in enumerate(self.steps)])
+        listed = {"steps": self.steps, "parts": self.parts}
+        records = [(r, f"{name}[{i}]") for name, each in listed.items() for i, r in enumerate(each)]
+        return Evaluation(self, records)
 
     @cached_property
     def likely_values(self) -> Values:

@@ -120,6 +120,10 @@ class Bases:
         vars(bases).update(vars(self), _buffers=buffers)
         return bases
 
+    def move(self, base: int, place: Place) -> None:
+        """Record where a base in another memory space is from now on."""
+        self._fixed[base] = self._devices[base] = place
+
     def grow(self, size: int) -> None:
         """Make the arena at least as large, by a power of two; what was in it is lost."""
         if size > self.arrays[ARENA].size:

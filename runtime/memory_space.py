@@ -23,6 +23,16 @@ class SessionMemory:
         """Copy bytes within this memory, or between it and the process, in the queue's order."""
         raise NotImplementedError
 
+    def grow(self, size: int) -> bool:
+        """Make the arena at least as large; return whether it is elsewhere now.
+
+        What was in it is lost. Only packages with symbols ask for it.
+        """
+        raise NotImplementedError
+
+    def trim(self) -> None:
+        """Free an arena that grows, which must grow before the next run."""
+
     def synchronize(self) -> None:
         """Wait until all work in the queue is done; raise RunError for what went wrong."""
 

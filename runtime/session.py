@@ -294,7 +294,11 @@ class Session(Stateful):
 
     def _run_on_device(self, feeds: Mapping[str, object]) -> "dict[str, DeviceArray]":
         ports, kept = self._on_device().ports, self._ports.carried.outputs
-        results = {s.name: ports.create(s) for s in self._ports.outputs if s.name not in kept}
+        outputs = self._ports.outputs
+        if self._plans is not None and all(slot.name in feeds for slot in self._ports.inputs):
+            shapes = tuple(np.shape(cast("Any", feeds[s.name])) for s in self._ports.inputs)
+            outputs = self._plans.at(shapes).outputs
+        results = {s.name: ports.create(s) for s in outputs if s.name not in kept}
         self._run(feeds, results)
         return results
 
@@ -302,6 +306,8 @@ class Session(Stateful):
         from .gpu.replay import Replay
 
         workspace = self._on_device()
+        if self._plans is not None:
+            raise RunError("a replay has one set of sizes, those of the package vary: use run")
         self._check_stateless()
         ports = workspace.ports
         ports.check_alone(self.manifest, self.manifest.steps)

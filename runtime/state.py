@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import groupby
 
-from .contents import PROCESS
+from .contents import ARENA, PROCESS
 from .memory import Bases, Place, allocate
 from .memory_space import SessionMemory
 from .sizes.values import STATIC, Values
@@ -22,6 +22,21 @@ class SessionState:
     threads: int = 1
     spaces: Mapping[str, SessionMemory] = field(default_factory=dict[str, SessionMemory])
     values: Values = STATIC
+
+    def grow(self, arenas: Mapping[int, int]) -> None:
+        """Make arenas at least as large as the bytes given for their bases."""
+        self.bases.grow(arenas.get(ARENA, 0))
+        for name, memory in self.spaces.items():
+            grown = [base for base in memory.addresses if base in arenas]
+            for base in grown:
+                if memory.grow(arenas[base]):
+                    self.bases.move(base, Place(memory.addresses[base], name))
+
+    def trim(self) -> None:
+        """Free the arenas, which must grow before the next run."""
+        self.bases.trim()
+        for memory in self.spaces.values():
+            memory.trim()
 
     def copy(self, target: Place, source: Place, size: int) -> None:
         """Copy bytes from any place to any other; in the process where neither is on a device."""

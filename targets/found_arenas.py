@@ -10,7 +10,7 @@ from ..runtime.contents import PROCESS
 from .calls import Call
 from .memories import space_named
 from .memory import Interval, Plan
-from .regions import RegionPlan, plan_sizes
+from .regions import plan_sizes
 
 
 def number_finding_calls(calls: Sequence[Call], inside: Sequence[Call]) -> dict[str, int]:
@@ -38,14 +38,13 @@ def stage_of(interval: Interval, found: Mapping[str, int]) -> int:
 
 
 def plan_found(
-    intervals: Sequence[Interval], arena: Plan, found: Mapping[str, int]
+    intervals: Sequence[Interval], first: int, found: Mapping[str, int]
 ) -> tuple[Plan, ...]:
     """Plan the arena of what depends on sizes that each call finds: none of it is live before.
 
-    Regions are numbered after those of `arena`, that of the sizes which are known before a run.
+    Regions are numbered from `first` on: others have the sizes that are known before a run.
     """
     plans: list[Plan] = []
-    first = len(arena.regions) if isinstance(arena, RegionPlan) else 0
     for stage in range(1, max(found.values(), default=0) + 1):
         here = [each for each in intervals if stage_of(each, found) == stage]
         plans.append(plan_sizes(here, space_named(PROCESS).alignment, first))

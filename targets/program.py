@@ -23,7 +23,7 @@ from .found_arenas import number_finding_calls, plan_found, stage_of
 from .load_calls import load_groups, load_intervals
 from .memories import VIEWS, is_stored_as_operand, memory_of, read_memory, space_named
 from .memory import ALIGNMENT, Interval, Plan, plan_arena
-from .regions import RegionPlan, plan_sizes
+from .regions import RegionPlan, count_regions, plan_sizes
 
 BODIES = "bodies"
 """The key of what all bodies of a call need: one of them runs at a time."""
@@ -158,8 +158,11 @@ class _Layout:
         prepared = plan_arena(kept)
         _add_places(places, prepared, PREPARED)
         main = self.numbering.main
-        plans = {memory: self._plan(main, memory, places) for memory in bases}
-        found = plan_found(self._all_intervals(places), plans[PROCESS], self.found)
+        plans: dict[str, Plan] = {}
+        for memory in bases:
+            plans[memory] = self._plan(main, memory, places, count_regions(plans.values()))
+        every = self._all_intervals(places)
+        found = plan_found(every, count_regions(plans.values()), self.found)
         scratch = dict[Hashable, Place]()
         for memory, plan in plans.items():
             self._add_scope(main, plan, memory, Place(bases[memory][0], 0), places, scratch)
@@ -208,16 +211,16 @@ class _Layout:
         """Return the intervals of the process if there are sizes to be found."""
         return self._intervals(self.numbering.main, PROCESS, places) if self.found else []
 
-    def _plan(self, scope: Scope, memory: str, places: dict[ir.Value, Place]) -> Plan:
+    def _plan(
+        self, scope: Scope, memory: str, places: dict[ir.Value, Place], first: int = 0
+    ) -> Plan:
+        """Plan a memory of a scope, with regions from number `first` on."""
         every = self._intervals(scope, memory, places)
         intervals = [each for each in every if not stage_of(each, self.found)]
-        plan = plan_sizes(intervals, space_named(memory).alignment)
-        is_alone = memory == PROCESS and scope is self.numbering.main
-        if not is_alone and isinstance(plan, RegionPlan):
-            where = "bodies" if memory == PROCESS else f"memory '{memory}'"
+        plan = plan_sizes(intervals, space_named(memory).alignment, first)
+        if scope is not self.numbering.main and isinstance(plan, RegionPlan):
             raise CompileError(
-                f"sizes in {where} depend on symbols, must be numbers: bind the symbols "
-                "with --shape"
+                "sizes in bodies depend on symbols, must be numbers: bind the symbols with --shape"
             )
         return plan
 

@@ -5,7 +5,7 @@ of those that are below it and live at the same time. So values that live at onc
 byte at any sizes.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from ..dialects.core.sizes.atoms import Size, is_symbolic
@@ -27,6 +27,11 @@ class RegionPlan(Plan):
     """Hold a plan at the likely sizes, with offsets as sizes: that of region 3 is `at_3`."""
 
     regions: tuple[Region, ...] = field(default=())
+
+
+def count_regions(plans: Iterable[Plan]) -> int:
+    """Return how many regions some plans have."""
+    return sum(len(plan.regions) for plan in plans if isinstance(plan, RegionPlan))
 
 
 def plan_sizes(intervals: Sequence[Interval], alignment: int = ALIGNMENT, first: int = 0) -> Plan:

@@ -22,6 +22,7 @@ from .kernel import GridAxis as GridAxis
 from .kernel import Kernel as Kernel
 from .kernel import ProgramId as ProgramId
 from .kernel import Return as Return
+from .kernel import SizeOf as SizeOf
 from .kernel import body_ops as body_ops
 from .kernel import find_kernel as find_kernel
 from .kernel import kernels_of as kernels_of

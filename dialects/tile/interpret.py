@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
@@ -11,27 +12,40 @@ from ..core.errors import Invalid
 from ..core.interpret import lookup
 from ..core.location import describe
 from ..core.mlir import ir
-from ..core.op import Op, view
+from ..core.op import NO_SIZES, Op, view
+from ..core.sizes.binding import replaced
+from ..core.sizes.dim import substitute
 from ..core.tensor import Array, numpy_dtype
 from .arithmetic import Full
-from .kernel import Arange, BlockSize, Kernel, ProgramId
+from .kernel import Arange, BlockSize, Kernel, ProgramId, SizeOf
 from .loop import For
 from .memory import Load, LoadBlock, Store, StoreBlock, View
 from .types import Memory, plain_type, size_of
 
 
-def run_kernel(kernel: Kernel, memories: Sequence[Array]) -> None:
+def run_kernel(
+    kernel: Kernel, memories: Sequence[Array], sizes: Mapping[str, int] = NO_SIZES
+) -> None:
     """Run all programs of a kernel on flat arrays, one for each argument; outputs are written.
 
-    Raises Invalid when an array is not flat, too short or of another element type, when a program
-    reads or writes outside of a tensor without a check, and for a loop whose step is not positive.
+    `sizes` are those of the symbols that the kernel names. Raises Invalid when an array is not
+    flat, too short or of another element type, when a program reads or writes outside of a tensor
+    without a check, and for a loop whose step is not positive.
     """
-    for index, (memory, flat) in enumerate(zip(kernel.memories, memories, strict=True)):
+    types = [_at(memory, sizes) for memory in kernel.memories]
+    for index, (memory, flat) in enumerate(zip(types, memories, strict=True)):
         _check_flat(index, memory, flat)
     blocks = kernel.block_sizes
-    counts = [axis.count(blocks) for axis in kernel.axes]
+    counts = [substitute(axis.count(blocks), sizes) for axis in kernel.axes]
     for program in itertools.product(*map(range, counts)):
-        _Program(blocks, program).run(kernel, memories)
+        _Program(blocks, program, sizes).run(kernel, types, memories)
+
+
+def _at(memory: Memory, sizes: Mapping[str, int]) -> Memory:
+    """Return memory with numbers in place of symbols."""
+    return replace(
+        memory, shape=replaced(memory.shape, sizes), strides=replaced(memory.strides, sizes)
+    )
 
 
 def _check_flat(index: int, memory: Memory, flat: Array) -> None:
@@ -45,13 +59,16 @@ def _check_flat(index: int, memory: Memory, flat: Array) -> None:
 class _Program:
     """Run a kernel at one point of its grid. Memory is an array in the shape of its type."""
 
-    def __init__(self, blocks: Mapping[str, int], program: tuple[int, ...]) -> None:
+    def __init__(
+        self, blocks: Mapping[str, int], program: tuple[int, ...], sizes: Mapping[str, int]
+    ) -> None:
         self.blocks = blocks
         self.program = program
+        self.sizes = sizes
         self.values: dict[ir.Value, Array] = {}
 
-    def run(self, kernel: Kernel, memories: Sequence[Array]) -> None:
-        arguments = zip(kernel.block.arguments, kernel.memories, memories, strict=True)
+    def run(self, kernel: Kernel, types: Sequence[Memory], memories: Sequence[Array]) -> None:
+        arguments = zip(kernel.block.arguments, types, memories, strict=True)
         for argument, memory, flat in arguments:
             self.values[argument] = _seen_as(flat, memory)
         try:
@@ -114,6 +131,9 @@ class _Program:
     def block_size(self, op: BlockSize) -> Array:
         return np.array(self.blocks[op.block], np.int32)
 
+    def size_of(self, op: SizeOf) -> Array:
+        return np.array(substitute(op.size, self.sizes), np.int32)
+
     def arange(self, op: Arange) -> Array:
         return np.arange(self.size(op.block), dtype=np.int32)
 
@@ -121,7 +141,7 @@ class _Program:
         return np.broadcast_to(op.value, [self.size(text) for text in op.shape])
 
     def view(self, op: View, memory: Array) -> Array:
-        return _seen_as(memory, cast("Memory", plain_type(op.y.type)))
+        return _seen_as(memory, _at(cast("Memory", plain_type(op.y.type)), self.sizes))
 
     def load(self, op: Load, memory: Array, indices: list[Array]) -> Array:
         places, inside = _places(op, memory, indices)
@@ -158,6 +178,7 @@ _SPECIAL: Mapping[type[Op], Callable[..., Any]] = {
     Load: _Program.load,
     LoadBlock: _Program.load_block,
     ProgramId: _Program.program_id,
+    SizeOf: _Program.size_of,
     Store: _Program.store,
     StoreBlock: _Program.store_block,
     View: _Program.view,

@@ -10,34 +10,41 @@ from ..core.fields import Result
 from ..core.mlir import ir
 from ..core.module import find_symbol, ops
 from ..core.op import Op, view
+from ..core.sizes.atoms import is_symbolic
+from ..core.sizes.dim import ceildiv
+from ..core.symbol_table import SymbolTable, symbol_table
 from .dialect import BodyOp, TileOp
 from .setting import Setting, numbers_of
 from .types import NAME, Memory, Tile, need_memory, plain_type, size_of
 
-_AXIS = re.compile(rf"(0|[1-9][0-9]*)(?:/({NAME.pattern}))?")
+_AXIS = re.compile(rf"(.+?)(?:(?<!/)/({NAME.pattern}))?")
 
 
 @dataclass(frozen=True)
 class GridAxis:
     """Count the programs along one axis: one for each `block` of `extent` elements.
 
-    Without a block there is one for each element.
+    Without a block there is one for each element. The extent may depend on symbols.
     """
 
     extent: int
     block: str = ""
 
     @staticmethod
-    def parse(text: str) -> "GridAxis":
-        """Read `128/BM` or `8`; raise Invalid for anything else."""
+    def parse(text: str, table: SymbolTable) -> "GridAxis":
+        """Read `128/BM`, `8` or `N*T/BM`; raise Invalid for anything else."""
         match = _AXIS.fullmatch(text)
-        if match is None:
+        try:
+            extent = table.parse(match[1]) if match else -1
+        except Invalid as error:
+            raise Invalid(f"grid has '{text}', must be like 128/BM or 8: {error}") from None
+        if match is None or str(extent) != match[1] or (not is_symbolic(extent) and extent < 0):
             raise Invalid(f"grid has '{text}', must be like 128/BM or 8")
-        return GridAxis(int(match[1]), match[2] or "")
+        return GridAxis(extent, match[2] or "")
 
     def count(self, blocks: Mapping[str, int]) -> int:
         """Count the programs along the axis for given block sizes."""
-        return -(-self.extent // blocks[self.block]) if self.block else self.extent
+        return ceildiv(self.extent, blocks[self.block]) if self.block else self.extent
 
     def __str__(self) -> str:
         return f"{self.extent}/{self.block}" if self.block else str(self.extent)
@@ -51,7 +58,8 @@ class Kernel(BodyOp):
     first two axes in bands of that many steps of the first one, so that those that run together
     share what they read. `warps`, a power of two, and `stages` are for the GPU;
     they do not change the results, and neither does `group`. `candidates` are other settings
-    to try, as `Setting` reads them.
+    to try, as `Setting` reads them. Sizes in memory and in the grid may depend on symbols, whose
+    ranges the attribute `trivium.symbols` has, as that of a function.
     """
 
     sym_name: str
@@ -67,7 +75,8 @@ class Kernel(BodyOp):
     @property
     def axes(self) -> tuple[GridAxis, ...]:
         """Return the axes of the grid."""
-        return tuple(map(GridAxis.parse, self.grid))
+        table = symbol_table(self.operation.context)
+        return tuple(GridAxis.parse(text, table) for text in self.grid)
 
     @property
     def block_sizes(self) -> dict[str, int]:
@@ -196,6 +205,16 @@ class BlockSize(TileOp):
     """Return the value of the block size called `block`."""
 
     block: str
+    y: Result
+
+    def infer(self) -> Tile:
+        return Tile((), "i32")
+
+
+class SizeOf(TileOp):
+    """Return the value of a size that depends on symbols."""
+
+    size: int
     y: Result
 
     def infer(self) -> Tile:

@@ -10,6 +10,8 @@ from ..core.errors import Invalid
 from ..core.fields import Operand, Result
 from ..core.mlir import ir
 from ..core.op import NO_SIZES, Op, view
+from ..core.sizes.binding import replaced
+from ..core.sizes.limits import at_least
 from ..core.tensor import Array, Tensor, is_float, numpy_dtype
 from .dialect import TILE
 from .interpret import run_kernel
@@ -60,10 +62,11 @@ class Launch(Op, dialect=TILE):
         types = [value.type for value in self._values]
         inputs = [laid_out(x, order_of(t)) for x, t in zip(groups[0], types, strict=False)]
         results = types[len(inputs) :]
-        outputs = [_undefined(tensor_of(type_)) for type_ in results]
-        run_kernel(kernel, [*inputs, *outputs])
-        pairs = zip(outputs, results, strict=True)
-        return tuple(_read(flat, tensor_of(type_), order_of(type_)) for flat, type_ in pairs)
+        tensors = [_at(tensor_of(type_), sizes) for type_ in results]
+        outputs = list(map(_undefined, tensors))
+        run_kernel(kernel, [*inputs, *outputs], sizes)
+        made = zip(outputs, tensors, map(order_of, results), strict=True)
+        return tuple(_read(flat, tensor, order) for flat, tensor, order in made)
 
 
 def stored(kernel: Kernel) -> set[int]:
@@ -88,7 +91,7 @@ def _check_argument(index: int, type_: ir.Type, memory: Memory) -> None:
     tensor = tensor_of(type_)
     if tensor.dtype != memory.dtype:
         raise Invalid(f"argument {index} is of {tensor.dtype}, must be of {memory.dtype}")
-    if memory.extent > tensor.size:
+    if at_least(tensor.size, memory.extent) is False:
         raise Invalid(f"argument {index} has {tensor.size} elements, is seen as {memory.extent}")
 
 
@@ -101,6 +104,10 @@ def _read(flat: Array, tensor: Tensor, order: Sequence[int]) -> Array:
     """Return the tensor with these elements in memory order, for an order of its dimensions."""
     lying = flat.reshape([tensor.shape[dim] for dim in order])
     return lying.transpose(np.argsort(np.array(order, int)))
+
+
+def _at(tensor: Tensor, sizes: Mapping[str, int]) -> Tensor:
+    return Tensor(replaced(tensor.shape, sizes), tensor.dtype)
 
 
 def _undefined(tensor: Tensor) -> Array:

@@ -6,6 +6,7 @@ import numpy as np
 
 from ..core.errors import Invalid
 from ..core.fields import Operand, Result
+from ..core.sizes.limits import at_least
 from ..core.tensor import is_float, numpy_dtype
 from .dialect import MemoryOp
 from .types import (
@@ -124,12 +125,12 @@ class View(MemoryOp):
         source = need_memory("operand 0", memory)
         if self.strides and len(self.strides) != len(self.shape):
             raise Invalid(f"has {len(self.strides)} strides for {len(self.shape)} dimensions")
-        if min((*self.shape, *self.strides), default=0) < 0:
+        if any(at_least(each, 0) is False for each in (*self.shape, *self.strides)):
             raise Invalid(
                 f"has shape {self.shape} and strides {self.strides}, must not be negative"
             )
         view = Memory(self.shape, self.strides or row_major(self.shape), source.dtype)
-        if view.extent > source.extent:
+        if at_least(source.extent, view.extent) is False:
             raise Invalid(f"reaches {view.extent} elements of {source.extent}")
         return view
 

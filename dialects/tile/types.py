@@ -1,7 +1,9 @@
 """What the values of kernels are: tiles, whose sizes may have names, and memory to read from.
 
 A tile prints as `tensor<?x1xi32, ["BM", ""]>`: a size is a number or, behind `?`, the name of a
-block size, which the kernel gives a value. Memory prints as a memref with its strides.
+block size, which the kernel gives a value. Memory prints as a memref with its strides. Where these
+depend on symbols, its memory space has the expressions, as in
+`memref<?x?xf32, strided<[?, 1]>, {sizes = ["N", "T"], strides = ["2*T", ""]}>`.
 """
 
 import math
@@ -11,6 +13,10 @@ from dataclasses import dataclass
 
 from ..core.errors import Invalid
 from ..core.mlir import ir
+from ..core.sizes.atoms import is_symbolic
+from ..core.sizes.dim import likely
+from ..core.sizes.limits import at_least
+from ..core.symbol_table import symbol_table
 from ..core.tensor import DTYPES, Shape
 
 Size = int | str
@@ -52,11 +58,12 @@ class Memory:
 
     @property
     def overlaps(self) -> bool:
-        """Report whether two elements may have the same address."""
+        """Report whether two elements may have the same address; at likely sizes of symbols."""
         if 0 in self.shape:
             return False
         reach = 0
-        for stride, size in sorted(zip(self.strides, self.shape, strict=True)):
+        strides, shape = map(likely, self.strides), map(likely, self.shape)
+        for stride, size in sorted(zip(strides, shape, strict=True)):
             if size > 1 and stride <= reach:
                 return True
             reach += (size - 1) * stride
@@ -77,18 +84,15 @@ def plain_type(type_: ir.Type) -> Tile | Memory:
     if isinstance(type_, ir.RankedTensorType):
         return Tile(_sizes(type_), _dtype(type_))
     if isinstance(type_, ir.MemRefType):
-        return Memory(tuple(type_.shape), _strides(type_), _dtype(type_))
+        return _memory(type_)
     raise Invalid(f"operand or result has type {type_}, must be a ranked tensor or a memref")
 
 
 def mlir_type(plain: Tile | Memory) -> ir.Type:
     """Return the MLIR type of a plain type, in the current context."""
-    element, unknown = ir.Type.parse(plain.dtype), ir.Location.unknown()
     if isinstance(plain, Memory):
-        layout = None
-        if plain.strides != row_major(plain.shape):
-            layout = ir.StridedLayoutAttr.get(0, plain.strides)
-        return ir.MemRefType.get(plain.shape, element, layout, loc=unknown)
+        return _memory_type(plain)
+    element, unknown = ir.Type.parse(plain.dtype), ir.Location.unknown()
     names = [size if isinstance(size, str) else "" for size in plain.shape]
     if not any(names):
         return ir.RankedTensorType.get([int(size) for size in plain.shape], element)
@@ -96,6 +100,26 @@ def mlir_type(plain: Tile | Memory) -> ir.Type:
     sizes = [size if isinstance(size, int) else dynamic for size in plain.shape]
     encoding = ir.ArrayAttr.get([ir.StringAttr.get(name) for name in names])
     return ir.RankedTensorType.get(sizes, element, encoding, loc=unknown)
+
+
+def _memory_type(plain: Memory) -> ir.Type:
+    dynamic, unknown = ir.ShapedType.get_dynamic_size(), ir.Location.unknown()
+    layout = space = None
+    expressions = {"sizes": plain.shape}
+    if plain.strides != row_major(plain.shape):
+        expressions["strides"] = plain.strides
+        strides = [dynamic if is_symbolic(stride) else stride for stride in plain.strides]
+        layout = ir.StridedLayoutAttr.get(0, strides)
+    if any(map(is_symbolic, (*plain.shape, *plain.strides))):
+        space = ir.DictAttr.get({name: _texts(each) for name, each in expressions.items()})
+    shape = [dynamic if is_symbolic(size) else size for size in plain.shape]
+    return ir.MemRefType.get(shape, ir.Type.parse(plain.dtype), layout, space, loc=unknown)
+
+
+def _texts(sizes: Shape) -> ir.Attribute:
+    return ir.ArrayAttr.get(
+        [ir.StringAttr.get(str(size) if is_symbolic(size) else "") for size in sizes]
+    )
 
 
 def broadcast(*tiles: Tile) -> tuple[Size, ...]:
@@ -146,22 +170,69 @@ def is_power_of_two(number: int) -> bool:
     return number > 0 and number & (number - 1) == 0
 
 
-def _strides(type_: ir.MemRefType) -> Shape:
-    """Return the strides of a memref; raise Invalid unless all is known and nothing is reversed."""
-    if not type_.has_static_shape:
-        raise Invalid(f"{type_} has dynamic sizes, must have none")
-    if type_.memory_space is not None:
-        raise Invalid(f"{type_} has a memory space, must have none")
-    if 0 in type_.shape:  # the bindings do not know the strides of nothing
-        return row_major(tuple(type_.shape))
+def _memory(type_: ir.MemRefType) -> Memory:
+    """Return plain memory; raise Invalid unless all is known and nothing is reversed."""
+    texts = _expressions(type_)
+    dynamic = ir.ShapedType.get_dynamic_size()
+    shape = _filled(type_, "sizes", type_.shape, dynamic, texts)
+    strides = row_major(shape)
+    # The bindings do not know the strides of nothing, nor those that follow from dynamic sizes.
+    if 0 not in shape and (type_.has_static_shape or "strides" in texts):
+        strides = _filled(type_, "strides", _strides(type_), dynamic, texts)
+    if any(at_least(stride, 0) is False for stride in strides):
+        raise Invalid(f"{type_} must have strides that are not negative")
+    return Memory(shape, strides, _dtype(type_))
+
+
+def _strides(type_: ir.MemRefType) -> Sequence[int]:
     try:
         strides, offset = type_.get_strides_and_offset()
     except RuntimeError:
         raise Invalid(f"{type_} has a layout without strides") from None
-    dynamic = ir.ShapedType.get_dynamic_stride_or_offset()
-    if offset or dynamic in strides or min(strides, default=0) < 0:
-        raise Invalid(f"{type_} must have strides that are known, not negative, and no offset")
-    return tuple(strides)
+    if offset:
+        raise Invalid(f"{type_} must have no offset")
+    return strides
+
+
+def _expressions(type_: ir.MemRefType) -> dict[str, Sequence[ir.Attribute]]:
+    """Return the expressions of sizes and strides that depend on symbols."""
+    space = type_.memory_space
+    if space is None:
+        return {}
+    if not isinstance(space, ir.DictAttr):
+        raise Invalid(f"{type_} has a memory space, must have none")
+    found = {named.name: named.attr for named in space}
+    if "sizes" not in found or found.keys() - {"sizes", "strides"}:
+        raise Invalid(f"{type_} has keys {sorted(found)}, must have 'sizes', and may 'strides'")
+    return {
+        name: tuple(texts) if isinstance(texts, ir.ArrayAttr) else ()
+        for name, texts in found.items()
+    }
+
+
+def _filled(
+    type_: ir.MemRefType,
+    name: str,
+    numbers: Sequence[int],
+    dynamic: int,
+    texts: dict[str, Sequence[ir.Attribute]],
+) -> Shape:
+    """Return numbers with the sizes that expressions spell in place of dynamic ones."""
+    listed = texts.get(name, ())
+    if dynamic in numbers and len(listed) != len(numbers):
+        raise Invalid(f"{type_} has dynamic {name}, must have an expression for each")
+    table = symbol_table(type_.context)
+    found: list[int] = []
+    for axis, number in enumerate(numbers):
+        text = listed[axis] if listed else None
+        spelled = text.value if isinstance(text, ir.StringAttr) else ""
+        if (number == dynamic) != bool(spelled):
+            raise Invalid(f"{type_} must have expressions for dynamic {name}, and for no others")
+        size = table.parse(spelled) if spelled else number
+        if spelled and (not is_symbolic(size) or str(size) != spelled):
+            raise Invalid(f"{type_} has expression '{spelled}', must be spelled {size}")
+        found.append(size)
+    return tuple(found)
 
 
 def _dtype(type_: ir.RankedTensorType | ir.MemRefType) -> str:

@@ -12,7 +12,7 @@ from .tensor_map import MAP_DTYPES
 ARCHITECTURE = re.compile(r"sm_([1-9][0-9]{1,2})")
 
 # What any GPU can do at most; a real one is asked before code is loaded.
-_GRID = ((1 << 31) - 1, (1 << 16) - 1, (1 << 16) - 1)
+GRID = ((1 << 31) - 1, (1 << 16) - 1, (1 << 16) - 1)
 _MOST_WARPS = 32
 _MOST_SHARED = 1 << 20
 _MOST_DRIVER = 1 << 31
@@ -102,7 +102,7 @@ def _check_argument(parameter: GpuParameter, buffers: list[Buffer], where: str) 
         )
     buffer = buffers[parameter.buffer]
     room = buffer.size_bytes
-    extent = _extent(parameter)
+    extent = extent_bytes(parameter)
     if extent > room:
         raise PackageError(
             f"{where} reads or writes {extent} bytes of '{buffer.name}', which has {room}"
@@ -114,7 +114,7 @@ def _check_argument(parameter: GpuParameter, buffers: list[Buffer], where: str) 
         )
 
 
-def _extent(parameter: GpuParameter) -> int:
+def extent_bytes(parameter: GpuParameter) -> int:
     """Return the number of bytes that the kernel may access, if the parameter bounds them."""
     if not parameter.dtype or 0 in parameter.shape:
         return 0
@@ -154,10 +154,11 @@ def _check_kernel(kernel: GpuKernel, stored: set[str], place: str) -> None:
 
 
 def _check_limits(kernel: GpuKernel, where: str) -> None:
-    if len(kernel.grid) != len(_GRID):
-        raise PackageError(f"'{where}.grid' is {list(kernel.grid)}, must have {len(_GRID)} sizes")
-    for axis, (size, most) in enumerate(zip(kernel.grid, _GRID, strict=True)):
-        _check_number(size, 1, most, f"{where}.grid[{axis}]")
+    if len(kernel.grid) != len(GRID):
+        raise PackageError(f"'{where}.grid' is {list(kernel.grid)}, must have {len(GRID)} sizes")
+    least = 0 if kernel.sizes else 1
+    for axis, (size, most) in enumerate(zip(kernel.grid, GRID, strict=True)):
+        _check_number(size, least, most, f"{where}.grid[{axis}]")
     _check_number(kernel.warps, 1, _MOST_WARPS, f"{where}.warps")
     _check_number(kernel.shared_bytes, 0, _MOST_SHARED, f"{where}.shared_bytes")
 

@@ -1,7 +1,9 @@
 """Code for GPUs as a manifest describes it: kernels, their parameters, launches."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from ..kinds import LEFT_OUT
+from ..sizes.size_expressions import Size
 from ..step import Step
 
 
@@ -33,8 +35,8 @@ class GpuParameter:
 
     kind: str
     buffer: int
-    shape: tuple[int, ...] = ()
-    strides: tuple[int, ...] = ()
+    shape: tuple[Size, ...] = ()
+    strides: tuple[Size, ...] = ()
     dtype: str = ""
     block: tuple[int, ...] = ()
     swizzle: int = 0
@@ -44,18 +46,19 @@ class GpuParameter:
 class GpuKernel:
     """Describe a kernel that was compiled for a GPU.
 
-    `entry` holds the cubin, in which the kernel is called `function`; `source` holds the text it
-    was made from. The function takes the parameters in order, then two null pointers; a map is
-    followed by its shape as 32-bit numbers and its strides as 64-bit numbers. `grid` is how many
-    programs run along x, y, z, each on `warps` warps of 32 threads with `shared_bytes` of shared
-    memory. `registers` and `spills` (in registers) are of each thread. `blocks` are the sizes it
-    was made with, as "BM=128"; `setting` is all that it was made with, as tuning files have it.
+    `entry` holds the cubin, in which the kernel is called `function`; `source` holds the text
+    it was made from. The function takes the parameters in order, then `sizes` as 32-bit
+    numbers, then two null pointers; a map is followed by its shape as 32-bit numbers and its
+    strides as 64-bit numbers. `grid` is how many programs run along x, y, z (nothing runs where
+    one is 0), each on `warps` warps of 32 threads with `shared_bytes` of shared memory.
+    `registers` and `spills` (in registers) are of each thread. `blocks` are the sizes it was
+    made with, as "BM=128"; `setting` is all that it was made with, as tuning files have it.
     """
 
     symbol: str
     entry: str
     function: str
-    grid: tuple[int, ...]
+    grid: tuple[Size, ...]
     warps: int
     shared_bytes: int = 0
     registers: int = 0
@@ -66,6 +69,7 @@ class GpuKernel:
     stages: int = 0
     triton: str = ""
     setting: str = ""
+    sizes: tuple[Size, ...] = field(default=(), metadata=LEFT_OUT)
 
 
 @dataclass(frozen=True)

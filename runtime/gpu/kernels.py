@@ -2,10 +2,13 @@
 
 import ctypes
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..errors import PackageError, RunError
+from ..sizes.fields import with_sizes
+from ..sizes.values import Values
+from .checks import GRID, extent_bytes
 from .code import GpuCode, GpuKernel, GpuParameter, Launch
 from .device import Device
 from .driver import DriverError
@@ -19,6 +22,7 @@ _MAX_THREADS, _MAX_DYNAMIC_SHARED = 0, 8
 _SHARED_UNASKED = 48 << 10
 
 _WARP = 32
+_MOST_SIZE = 1 << 31
 _ELF, _ELF_HEADER = b"\x7fELF\x02", 64
 
 
@@ -106,13 +110,16 @@ class BoundLaunch:
 
     launch: Launch
     kernel: LoadedKernel
+    grid: tuple[int, ...]
     table: ctypes.Array[ctypes.c_void_p]
     values: tuple[Any, ...]
 
     def enqueue(self, stream: Stream) -> None:
         """Give the launch to a stream; raise RunError where the driver refuses it."""
+        if 0 in self.grid:
+            return
         kernel = self.kernel.kernel
-        sizes = (*kernel.grid, kernel.warps * _WARP, 1, 1, kernel.shared_bytes)
+        sizes = (*self.grid, kernel.warps * _WARP, 1, 1, kernel.shared_bytes)
         arguments = (self.kernel.function, *sizes, stream.value, self.table, None)
         try:
             stream.device.driver.call("cuLaunchKernel", *arguments)
@@ -127,15 +134,42 @@ def bind(
     values: list[Any] = []
     for parameter in loaded.kernel.parameters:
         values += _values(device, parameter, address_of(launch.buffers[parameter.buffer]))
+    values += map(ctypes.c_int32, loaded.kernel.sizes)
     # Scratch memory and that of the profiler, which no kernel of ours uses.
     values += [ctypes.c_uint64(0), ctypes.c_uint64(0)]
     table = (ctypes.c_void_p * len(values))(*map(ctypes.addressof, values))
-    return BoundLaunch(launch, loaded, table, tuple(values))
+    return BoundLaunch(launch, loaded, loaded.kernel.grid, table, tuple(values))
+
+
+def at_sizes(
+    launch: Launch, loaded: LoadedKernel, values: Values, size_bytes: Callable[[int], int]
+) -> LoadedKernel:
+    """Return a kernel with numbers for the sizes that depend on symbols.
+
+    `size_bytes` returns the bytes of a buffer. Raises RunError where numbers are too large for a
+    GPU, or the kernel would read or write beyond a buffer.
+    """
+    kernel = with_sizes(loaded.kernel, values)
+    if kernel is loaded.kernel:
+        return loaded
+    for count, most in zip(kernel.grid, GRID, strict=True):
+        if not 0 <= count <= most:
+            raise RunError(f"{describe(launch)} needs {count} programs, a GPU runs up to {most}")
+    for size in kernel.sizes:
+        if not -_MOST_SIZE <= size < _MOST_SIZE:
+            raise RunError(f"{describe(launch)} needs size {size}, must be below {_MOST_SIZE}")
+    for parameter in kernel.parameters:
+        room = size_bytes(launch.buffers[parameter.buffer])
+        if (extent := extent_bytes(parameter)) > room:
+            raise RunError(f"{describe(launch)} reads or writes {extent} bytes of {room}")
+    return replace(loaded, kernel=kernel)
 
 
 def _values(device: Device, parameter: GpuParameter, address: int) -> list[Any]:
     if parameter.kind == "pointer":
         return [ctypes.c_uint64(address)]
-    encoded = encode_map(device.driver, parameter, address)
-    shape = [ctypes.c_int32(size) for size in parameter.shape]
-    return [encoded, *shape, *map(ctypes.c_int64, parameter.strides)]
+    # The driver has no maps of nothing, and no program reads one.
+    shape = tuple(max(1, size) for size in parameter.shape)
+    encoded = encode_map(device.driver, replace(parameter, shape=shape), address)
+    sizes = map(ctypes.c_int32, parameter.shape)
+    return [encoded, *sizes, *map(ctypes.c_int64, parameter.strides)]

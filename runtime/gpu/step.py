@@ -29,7 +29,7 @@ class GpuStep(LaunchStep):
     def bind(self, state: SessionState) -> Run:
         workspace = state.spaces[self.space]
         assert isinstance(workspace, Workspace)
-        return workspace.bind(self.launches)
+        return workspace.bind(self.launches, state)
 
     def operation(self, contents: Contents) -> str:
         return _launches([self])

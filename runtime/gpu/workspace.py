@@ -2,20 +2,22 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from types import TracebackType
 from typing import Protocol
+from weakref import WeakSet
 
 from ..contents import Contents, MemorySpace
 from ..errors import RunError
 from ..memory import Place
 from ..memory_space import SessionMemory
+from ..state import SessionState
 from .code import Launch
 from .device import Device
 from .driver import DriverError
 from .handles import DeviceMemory, Graph, Stream
-from .kernels import BoundLaunch, LoadedKernel, bind, describe
+from .kernels import BoundLaunch, LoadedKernel, at_sizes, bind, describe
 from .ports import DevicePorts, copy_bytes
 
 
@@ -45,12 +47,12 @@ class Workspace(SessionMemory):
         self.device: Device = package.device
         self.stream = Stream(package.device)
         self._package = package
-        self._buffers = contents.buffers
-        what = "a session for its activations"
-        self._arena = DeviceMemory(package.device, package.space.arena_bytes, what)
+        self._symbolic = bool(contents.symbols)
         arena, weights = contents.bases_in(package.space.name)
+        grows = any(region.base == arena for region in contents.regions)
+        self._arena = self._allocate(0 if grows else package.space.arena_bytes)
         self.addresses = {arena: self._arena.address, weights: package.weights.address}
-        self._steps: list[_Launches] = []
+        self._steps: WeakSet[_Launches] = WeakSet()
         self.recording = False
         self.closed = False
         self.ports = DevicePorts(self.stream, in_process)
@@ -81,30 +83,60 @@ class Workspace(SessionMemory):
     def copy(self, target: Place, source: Place, size: int) -> None:
         copy_bytes(self.stream, target, source, size)
 
-    def bind(self, launches: Sequence[Launch]) -> Callable[[], None]:
+    def bind(self, launches: Sequence[Launch], state: SessionState) -> Callable[[], None]:
         """Return the function that runs launches, and returns before they are done.
 
         It runs them one by one the first time, as a graph from then on: a kernel that fails the
-        first time is named, and nobody knows which one of a graph failed.
+        first time is named, and nobody knows which one of a graph failed. Of sizes that are met
+        once there is no graph: it is made in the second run.
         """
-        kernels = self._package.kernels(launches)
-        with self.device:
-            bound = [
-                bind(self.device, launch, kernels[launch.kernel], self._address)
-                for launch in launches
-            ]
-        made = _Launches(bound)
-        self._steps.append(made)
+        bases, kernels = state.bases, self._package.kernels(launches)
+        pairs = [
+            (launch, at_sizes(launch, kernels[launch.kernel], state.values, bases.size_bytes))
+            for launch in launches
+        ]
+        made = _Launches(pairs, lambda index: bases.place(index).address)
+        made.bind(self.device, self._arena.address)
+        self._steps.add(made)
         return partial(self._run, made)
 
     def _run(self, step: "_Launches") -> None:
+        step.bind(self.device, self._arena.address)
         if self.recording:
             step.enqueue(self.stream)
         elif step.graph is not None:
             self.stream.launch(step.graph)
-        else:
+        elif not step.tried:
             step.try_out(self.stream)
-            step.graph = self.record(lambda: step.enqueue(self.stream))
+            if not self._symbolic:
+                self._make_graph(step)
+        else:
+            self._make_graph(step)
+            self._run(step)
+
+    def _make_graph(self, step: "_Launches") -> None:
+        step.graph = self.record(lambda: step.enqueue(self.stream))
+
+    def grow(self, size: int) -> bool:
+        """Make the arena at least as large, by a power of two; what was in it is lost."""
+        if size <= self._arena.size_bytes:
+            return False
+        self._replace_arena(1 << (size - 1).bit_length())
+        return True
+
+    def trim(self) -> None:
+        """Free an arena that grows."""
+        self._replace_arena(0)
+
+    def _replace_arena(self, size: int) -> None:
+        with self.device:
+            self.stream.synchronize()
+        self._arena.close()
+        self._arena = self._allocate(size)
+        self.addresses[min(self.addresses)] = self._arena.address
+
+    def _allocate(self, size: int) -> DeviceMemory:
+        return DeviceMemory(self.device, size, "a session for its activations")
 
     def record(self, work: Callable[[], None]) -> Graph:
         """Return what `work` gives to the stream, as a graph; none of it is done."""
@@ -124,19 +156,31 @@ class Workspace(SessionMemory):
         for step in self._steps:
             if step.graph is not None:
                 step.graph.close()
-        self._steps = []
+        self._steps.clear()
         self._arena.close()
         del self._package
 
-    def _address(self, index: int) -> int:
-        buffer = self._buffers[index]
-        return self.addresses[buffer.base] + buffer.offset
 
-
-@dataclass
+@dataclass(eq=False)
 class _Launches:
-    launches: list[BoundLaunch]
+    """Hold launches that are bound to an arena at some address, and the graph of them."""
+
+    kernels: Sequence[tuple[Launch, LoadedKernel]]
+    address_of: Callable[[int], int]
+    launches: list[BoundLaunch] = field(default_factory=list[BoundLaunch])
     graph: Graph | None = None
+    tried: bool = False
+    arena: int | None = None
+
+    def bind(self, device: Device, arena: int) -> None:
+        """Bind the launches unless they are bound to an arena at this address."""
+        if arena == self.arena:
+            return
+        with device:
+            self.launches = [
+                bind(device, launch, kernel, self.address_of) for launch, kernel in self.kernels
+            ]
+        self.arena, self.graph = arena, None
 
     def enqueue(self, stream: Stream) -> None:
         for launch in self.launches:
@@ -149,3 +193,4 @@ class _Launches:
                 stream.synchronize()
             except DriverError as error:
                 raise RunError(f"{describe(launch.launch)} failed: {error}") from None
+        self.tried = True

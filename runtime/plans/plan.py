@@ -2,7 +2,7 @@
 
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import Any, TypeAlias, cast
 
@@ -30,14 +30,14 @@ Shapes: TypeAlias = tuple[tuple[int, ...], ...]
 
 @dataclass(frozen=True)
 class Plan:
-    """Hold the steps and the outputs of runs at some sizes, and the bytes of their arena.
+    """Hold the steps and the outputs of runs at some sizes, and the bytes of their arenas.
 
     Where a step finds sizes, they are those up to it, and `rest` does what follows.
     """
 
     steps: Sequence[Run]
     outputs: tuple[Slot, ...]
-    arena_bytes: int = 0
+    arenas: Mapping[int, int] = field(default_factory=dict[int, int])
     rest: StagedRun | None = None
 
 
@@ -80,7 +80,7 @@ class Plans:
                 oldest, _ = self._kept.popitem(last=False)
                 self._runs.pop(oldest, None)
         self._kept.move_to_end(shapes)
-        self._state.bases.grow(plan.arena_bytes)
+        self._state.grow(plan.arenas)
         return plan
 
     def run(self, feeds: Any) -> dict[str, NDArray[Any]] | None:
@@ -120,7 +120,7 @@ class Plans:
         self._kept.clear()
         self._runs.clear()
         self._fast = _no_run
-        self._state.bases.trim()
+        self._state.trim()
 
     def _make(self, shapes: Shapes) -> Plan:
         manifest = self._program.package.manifest
@@ -130,26 +130,27 @@ class Plans:
             if shape != wanted:
                 raise self._symbols.disagreement(index, shape, wanted)
         bases = self._state.bases.at(BuffersAt(manifest.buffers, values))
-        state = SessionState(bases, self._state.threads, self._state.spaces, values)
+        state = replace(self._state, bases=bases, values=values)
         outputs = tuple(
             Slot(slot.name, slot.base, tuple(map(values, slot.shape)), slot.dtype)
             for slot in self._outputs_at_start
         )
-        arena_bytes = values.arenas.get(ARENA, manifest.memory.arena_bytes)
+        arenas = {ARENA: manifest.memory.arena_bytes, **values.arenas}
+        self._state.grow(arenas)  # steps of devices are bound to addresses
         if not manifest.stages:
-            return Plan(self._program.bind(state), outputs, arena_bytes)
+            return Plan(self._program.bind(state), outputs, arenas)
         first = next(i for i, step in enumerate(manifest.steps) if step.finds)
         steps = self._program.bind_range(state, 0, first)
         rest = StagedRun(self._program, self._stages, self._outputs, state)
-        return Plan(steps, outputs, arena_bytes, rest)
+        return Plan(steps, outputs, arenas, rest)
 
     def _fast_run(self, plan: Plan, shapes: Shapes) -> FastRun:
-        if plan.rest is not None or self._ports.carried.pairs:
+        if plan.rest is not None or self._ports.carried.pairs or self._state.spaces:
             return _no_run
         pairs = zip(self._ports.inputs, shapes, strict=True)
         inputs = [replace(slot, shape=shape) for slot, shape in pairs]
         work = (self._state.bases, plan.steps, self._busy, self._ports.carried)
-        return fast_run(inputs, plan.outputs, *work, plan.arena_bytes)
+        return fast_run(inputs, plan.outputs, *work, plan.arenas[ARENA])
 
 
 def _no_run(feeds: Any) -> None:

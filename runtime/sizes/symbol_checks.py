@@ -3,7 +3,7 @@
 import re
 from dataclasses import replace
 
-from ..contents import PROCESS, Contents, SizeCheck, Symbol
+from ..contents import ARENA, Contents, SizeCheck, Symbol
 from ..errors import PackageError
 from ..manifest import Manifest
 from .evaluation import SizeFault
@@ -27,8 +27,10 @@ def check_symbols(manifest: Manifest) -> Manifest:
         if manifest.checks or manifest.regions:
             raise PackageError("'checks' and 'regions' must be left out without symbols")
         return manifest
-    if manifest.spaces:
-        raise PackageError(f"'spaces' has '{manifest.spaces[0].name}', must be none with symbols")
+    if manifest.spaces and manifest.stages:
+        raise PackageError(
+            f"'spaces' has '{manifest.spaces[0].name}', must be none where steps find sizes"
+        )
     _check_names(manifest)
     for i, symbol in enumerate(manifest.symbols):
         _check_symbol(symbol, f"symbols[{i}]")
@@ -41,21 +43,22 @@ def check_symbols(manifest: Manifest) -> Manifest:
     check_stages(manifest)
     known = Stages(manifest).at(0)
     Symbols(known)
-    return _at_likely(known, manifest.first_stage)
+    return _at_likely(known)
 
 
-def _at_likely(manifest: Manifest, first_stage: int) -> Manifest:
+def _at_likely(manifest: Manifest) -> Manifest:
     try:
         values = manifest.likely_values
     except SizeFault as error:
         raise PackageError(f"{error} at the likely sizes") from None
+    arenas = {ARENA: ("memory", manifest.memory.arena_bytes)}
+    for i, space in enumerate(manifest.spaces):
+        arenas[manifest.bases_in(space.name)[0]] = f"spaces[{i}]", space.arena_bytes
     for base, size in values.arenas.items():
-        if base >= first_stage:
-            continue
-        known = manifest.memory.arena_bytes
+        where, known = arenas.get(base, ("", size))
         if size != known:
             raise PackageError(
-                f"'memory.arena_bytes' is {known}, the regions of base {base} have {size} bytes"
+                f"'{where}.arena_bytes' is {known}, the regions of base {base} have {size} bytes"
             )
     return with_sizes(replace(manifest, symbols=(), checks=(), regions=()), values)
 
@@ -90,7 +93,7 @@ def _check_relation(check: SizeCheck, where: str) -> None:
 
 def _check_regions(contents: Contents) -> None:
     for i, region in enumerate(contents.regions):
-        if not contents.is_arena(region.base) or contents.space_of(region.base) != PROCESS:
+        if not contents.is_arena(region.base):
             raise PackageError(f"'regions[{i}].base' is {region.base}, must be an arena")
         for j in region.above:
             if not 0 <= j < i or contents.regions[j].base != region.base:

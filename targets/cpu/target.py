@@ -17,7 +17,7 @@ from ..tuning_file import PACKAGED
 from .emit.code import compile_native
 from .emit.kernel_pipeline import code_pipeline, kernel_pipeline
 from .emit.print_kernels import EMITTERS
-from .emit.undecided import undecided_by
+from .emit.undecided import TRIAL
 from .layout.choose_layouts import ChooseLayouts
 from .layout.pack_recurrent import PackRecurrent
 from .layout.pack_weights import PackWeights
@@ -82,11 +82,7 @@ class CpuTarget(Target):
         return TABLE.kernel_refusal(work)
 
     def size_refusal(self, members: Sequence[Op]) -> str | None:
-        reason = undecided_by(members)
-        if reason is None:
-            return None
-        names = " + ".join(op.op_name for op in members if not isinstance(op, tri.Constant))
-        return f"{self.name} has no kernel for all sizes of {names}, which {reason}"
+        return TRIAL.refusal(members)
 
 
 CPU = CpuTarget("cpu", table=TABLE)

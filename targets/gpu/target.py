@@ -22,6 +22,7 @@ from .decompose_refused import DecomposeRefused
 from .emit.compile_kernels import KERNEL_PASSES
 from .emit.package import compile_for_gpu, lower_to_tile
 from .emit.print_kernel import TRITON
+from .emit.undecided import TRIAL
 from .fuse_prologues import FusePrologues
 from .layout.choose_dim_orders import ChooseDimOrders
 from .multiply_bytes import MultiplyBytes
@@ -37,6 +38,7 @@ class GpuTarget(Target):
     """Run kernels of fused ops as Triton kernels."""
 
     replaces_groups = True
+    takes_symbols = True
     fallbacks = ("cpu", "host")
     architectures: tuple[str, ...] = ()
     emitters = (TRITON,)
@@ -99,6 +101,9 @@ class GpuTarget(Target):
         if several is not None:
             return f"{self.name} takes no ops behind {several.op_name} in a kernel"
         return TABLE.kernel_refusal(work)
+
+    def size_refusal(self, members: Sequence[Op]) -> str | None:
+        return TRIAL.refusal(members)
 
 
 def _architectures(chosen: tuple[str, ...]) -> tuple[Architecture, ...]:

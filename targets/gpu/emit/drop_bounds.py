@@ -2,6 +2,7 @@
 
 from ....dialects import tile
 from ....dialects.core.module import Module, ops
+from ....dialects.core.sizes.limits import bounds
 from ....dialects.tile.types import need_memory, plain_type
 from ....passes.core import Pass
 from ..schedule.intervals import Intervals
@@ -29,5 +30,6 @@ def drop_bounds(kernel: tile.Kernel) -> None:
         shape = need_memory("memory", plain_type(op.memory.type)).shape
         found = [intervals.of(index) for index in op.indices]
         low = [dim for dim in op.low if not (i := found[dim]) or i[0] < 0]
-        high = [dim for dim in op.high if not (i := found[dim]) or i[1] >= shape[dim]]
+        least = [bounds(size)[0] or 0 for size in shape]
+        high = [dim for dim in op.high if not (i := found[dim]) or i[1] >= least[dim]]
         op.set_attributes({"low": tuple(low), "high": tuple(high)})

@@ -21,6 +21,7 @@ from ...options import TF32, CompileOptions
 from ...orders import channels_last, row_major
 from ...program import Program
 from ...tuning_file import PACKAGED
+from ...written import written
 from ..lower.to_tile import LowerToTile
 from ..schedule.architecture import Architecture
 from ..schedule.tuning_file import tuning_format
@@ -135,7 +136,7 @@ def _describe(
         symbol,
         _entry(architecture, name, "cubin"),
         compiled.function,
-        source.grid,
+        written(source.grid),
         compiled.warps,
         compiled.shared_bytes,
         used.registers,
@@ -146,6 +147,7 @@ def _describe(
         kernel.setting.stages,
         compiled.triton,
         str(kernel.setting),
+        tuple(written(each.size) for each in source.sizes),
     )
 
 
@@ -157,7 +159,7 @@ def _parameters(
     for each in parameters:
         memory = each.memory
         dtype = DTYPES[memory.dtype].numpy
-        seen = (each.argument, memory.shape, memory.strides, dtype)
+        seen = (each.argument, written(memory.shape), written(memory.strides), dtype)
         if each.is_descriptor:
             box = next(maps)
             described.append(m.GpuParameter("tensor_map", *seen, box.block, box.swizzle))

@@ -23,6 +23,8 @@ def _print(printer: Printer, op: Op) -> None:
         return
     if isinstance(op, tile.BlockSize):
         printer.number(op.y, op.block)
+    elif isinstance(op, tile.SizeOf):
+        printer.spellings[op.y] = printer.size(op.size)
     elif isinstance(op, tile.Full) and not op.shape:
         dtype = printer.tile(op.y).dtype
         printer.number(op.y, literal(element(op.value, dtype), dtype))

@@ -1,9 +1,12 @@
 """Which program of a launch does which part of a kernel's grid."""
 
 import math
+from collections.abc import Callable
 
 from ....dialects import tile
 from ....dialects.core.errors import Unsupported
+from ....dialects.core.sizes.atoms import Size
+from ....dialects.core.sizes.limits import at_least
 
 AXES = 3
 MOST_PROGRAMS = 2**31 - 1
@@ -11,7 +14,7 @@ MOST_PROGRAMS_BEHIND = 65535
 """Limit of the second and third axis of a launch. Source: CUDA C++ Programming Guide."""
 
 
-def counts(kernel: tile.Kernel) -> tuple[int, ...]:
+def counts(kernel: tile.Kernel) -> tuple[Size, ...]:
     """Count the programs along each axis of the grid."""
     return tuple(axis.count(kernel.block_sizes) for axis in kernel.axes)
 
@@ -19,14 +22,21 @@ def counts(kernel: tile.Kernel) -> tuple[int, ...]:
 def is_flat(kernel: tile.Kernel) -> bool:
     """Return whether a launch has one axis for all of a grid: for bands, and for large grids."""
     behind = counts(kernel)[1:]
-    large = len(behind) >= AXES or max(behind, default=0) > MOST_PROGRAMS_BEHIND
+    large = len(behind) >= AXES or not all(_is_at_most(MOST_PROGRAMS_BEHIND, n) for n in behind)
     return bool(kernel.group) or large
 
 
-def launch_grid(kernel: tile.Kernel) -> tuple[int, int, int]:
-    """Count the programs along each axis of a launch; raise Unsupported for too many."""
+def _is_at_most(limit: int, count: Size) -> bool:
+    return at_least(limit, count) is True
+
+
+def launch_grid(kernel: tile.Kernel) -> tuple[Size, Size, Size]:
+    """Count the programs along each axis of a launch; raise Unsupported for too many.
+
+    Counts that depend on symbols are checked when these are known.
+    """
     found = counts(kernel)
-    if math.prod(found) > MOST_PROGRAMS:
+    if at_least(MOST_PROGRAMS, math.prod(found)) is False:
         raise Unsupported(f"has {math.prod(found)} programs, a launch has {MOST_PROGRAMS} at most")
     if is_flat(kernel):
         return math.prod(found), 1, 1
@@ -34,12 +44,14 @@ def launch_grid(kernel: tile.Kernel) -> tuple[int, int, int]:
     return x, y, z
 
 
-def program_lines(kernel: tile.Kernel, names: list[str]) -> list[str]:
+def program_lines(
+    kernel: tile.Kernel, names: list[str], spelled: Callable[[Size], str]
+) -> list[str]:
     """Print how a flat program number becomes one on each axis, which get these names.
 
-    Without bands the first axis is walked first.
+    Without bands the first axis is walked first. `spelled` returns the spelling of a size.
     """
-    sizes = [_size(axis) for axis in kernel.axes]
+    sizes = [_size(axis, spelled) for axis in kernel.axes]
     if not kernel.group:
         return ["program = tl.program_id(0)", *_unravel("program", sizes, names)]
     lines = ["program = tl.program_id(0)"]
@@ -77,5 +89,6 @@ def _unravel(number: str, sizes: list[str], names: list[str]) -> list[str]:
     return lines
 
 
-def _size(axis: tile.GridAxis) -> str:
-    return f"tl.cdiv({axis.extent}, {axis.block})" if axis.block else str(axis.extent)
+def _size(axis: tile.GridAxis, spelled: Callable[[Size], str]) -> str:
+    extent = spelled(axis.extent)
+    return f"tl.cdiv({extent}, {axis.block})" if axis.block else extent

@@ -1,7 +1,8 @@
 """Print a `tile.kernel` as a Triton kernel: a Python module that runs by itself.
 
-Each op is a line, with the name that its location gives it. Sizes are literals; block sizes are
-parameters. The text works in Triton 3.6 to 3.9, compiled and in its interpreter.
+Each op is a line, with the name that its location gives it. Sizes are literals, or parameters where
+they depend on symbols; block sizes are parameters. The text works in Triton 3.6 to 3.9, compiled
+and in its interpreter.
 """
 
 from ....dialects import tile
@@ -12,7 +13,7 @@ from ...emitter import Emitter
 from .print_body import print_block
 from .print_grid import launch_grid
 from .printer import Printer
-from .source import Source
+from .source import SizeParameter, Source
 from .wrapping import wrapped
 
 HEAD = "import triton\nimport triton.language as tl\n\n\n"
@@ -42,10 +43,12 @@ def print_kernel(kernel: tile.Kernel, strict: bool = False) -> Source:
         if not printer.lines:
             printer.emit("pass")
         grid = launch_grid(kernel)
+        sizes = tuple(SizeParameter(name, size) for size, name in printer.sizes.items())
     except Unsupported as error:
         message = f"'{kernel.op_name}' op {error}"
         raise CompileError([Diagnostic(describe(kernel.location), message)]) from None
     arguments = [parameter.name for parameter in printer.parameters]
+    arguments += [size.name for size in sizes]
     arguments += [f"{block}: tl.constexpr" for block in kernel.block_sizes]
     head = wrapped(f"def {kernel.sym_name}({', '.join(arguments)}):")
     return Source(
@@ -55,4 +58,5 @@ def print_kernel(kernel: tile.Kernel, strict: bool = False) -> Source:
         constexprs=tuple(kernel.block_sizes.items()),
         grid=grid,
         nodes=node_names(kernel.location),
+        sizes=sizes,
     )

@@ -2,6 +2,7 @@
 
 from ....dialects import tile
 from ....dialects.core.errors import Unsupported
+from ....dialects.core.sizes.limits import at_least
 from ....dialects.core.tensor import DTYPES
 from .printer import Printer
 from .spelling import literal
@@ -52,9 +53,10 @@ def store_block(printer: Printer, op: tile.StoreBlock) -> None:
 def _place(printer: Printer, op: tile.Load | tile.Store) -> str:
     """Print the pointers to the elements at some indices."""
     memory = printer.memory(op.memory)
-    if (most := max(memory.shape, default=0)) > INT32_ELEMENTS:
-        raise Unsupported(f"has a dimension of {most} elements, indices go to {INT32_ELEMENTS}")
-    large = memory.extent >= INT32_ELEMENTS
+    for size in memory.shape:
+        if at_least(INT32_ELEMENTS, size) is False:
+            raise Unsupported(f"has a dimension of {size} elements, indices go to {INT32_ELEMENTS}")
+    large = at_least(INT32_ELEMENTS - 1, memory.extent) is not True
     terms = [printer.pointer(op.memory)]
     for index, stride in zip(op.indices, memory.strides, strict=True):
         word = printer.spelling(index)
@@ -62,7 +64,7 @@ def _place(printer: Printer, op: tile.Load | tile.Store) -> str:
             continue
         if large and index not in printer.numbers:
             word = f"tl.cast({word}, tl.int64)"
-        terms.append(word if stride == 1 else f"{word} * {stride}")
+        terms.append(word if stride == 1 else f"{word} * {printer.size(stride)}")
     return " + ".join(terms)
 
 
@@ -72,8 +74,9 @@ def _inside(printer: Printer, op: tile.Load | tile.Store) -> str:
     sizes = printer.memory(op.memory).shape
     for dim, (index, size) in enumerate(zip(op.indices, sizes, strict=True)):
         word = printer.spelling(index)
-        if index in printer.numbers and word.isdecimal() and int(word) < size:
+        number = int(word) if index in printer.numbers and word.isdecimal() else None
+        if number is not None and at_least(size, number + 1) is True:
             continue
         checks += [f"({word} >= 0)"] if dim in op.low else []
-        checks += [f"({word} < {size})"] if dim in op.high else []
+        checks += [f"({word} < {printer.size(size)})"] if dim in op.high else []
     return checks[0][1:-1] if len(checks) == 1 else " & ".join(checks)

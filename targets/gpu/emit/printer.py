@@ -6,6 +6,7 @@ from ....dialects import tile
 from ....dialects.core.errors import Unsupported
 from ....dialects.core.mlir import ir
 from ....dialects.core.module import ops
+from ....dialects.core.sizes.atoms import Size, is_symbolic
 from ....dialects.tile.types import Memory, Tile, need_memory, plain_type
 from . import print_grid
 from .loop_names import LoopNames
@@ -39,6 +40,7 @@ class Printer:
         self.names = Names([kernel.sym_name, *kernel.block_sizes, *HELPERS])
         self.arguments: dict[ir.Value, int] = {}
         self.parameters: list[Parameter] = []
+        self.sizes: dict[Size, str] = {}
         self._declare()
         self.programs = self._print_programs()
 
@@ -95,6 +97,15 @@ class Printer:
         """Give a value the spelling of a number, which needs no line."""
         self.spellings[value] = word
         self.numbers.add(value)
+
+    def size(self, size: Size) -> str:
+        """Return the spelling of a size: a number, or the parameter for one with symbols."""
+        if not is_symbolic(size):
+            return str(size)
+        if size not in self.sizes:
+            text = str(size)
+            self.sizes[size] = self.names.unique(text if text.isidentifier() else "size")
+        return self.sizes[size]
 
     # -- memory -------------------------------------------------------------------------------
 
@@ -162,6 +173,6 @@ class Printer:
         ]
         self.names.reserve(print_grid.RESERVED)
         names = [self.names.unique(wish) for wish in wishes]
-        for line in print_grid.program_lines(self.kernel, names):
+        for line in print_grid.program_lines(self.kernel, names, self.size):
             self.emit(line)
         return names

@@ -4,6 +4,8 @@ import hashlib
 import textwrap
 from dataclasses import dataclass, field
 
+from ....dialects.core.sizes.atoms import Size
+from ....dialects.core.sizes.dim import divides
 from ....dialects.tile.types import Memory
 from .wrapping import WIDTH
 
@@ -28,24 +30,39 @@ class Parameter:
 
 
 @dataclass(frozen=True)
+class SizeParameter:
+    """A parameter of the printed function, for a size that depends on symbols: an i32."""
+
+    name: str
+    size: Size
+
+    @property
+    def type(self) -> str:
+        """Return Triton's type; code may use that a size is a multiple of 16."""
+        return "i32:16" if divides(16, self.size) else "i32"
+
+
+@dataclass(frozen=True)
 class Source:
     """The text of a Python module that defines the kernel `name`, and its launch.
 
-    The function takes `parameters`, then a value for each of `constexprs`. `grid` counts programs
-    along each axis of a launch. `nodes` are the nodes of the model that the kernel computes.
+    The function takes `parameters`, then `sizes`, then a value for each of `constexprs`. `grid`
+    counts programs along each axis of a launch, which may depend on symbols. `nodes` are the nodes
+    of the model that the kernel computes.
     """
 
     text: str
     name: str
     parameters: tuple[Parameter, ...]
     constexprs: tuple[tuple[str, int], ...] = ()
-    grid: tuple[int, int, int] = (1, 1, 1)
+    grid: tuple[Size, Size, Size] = (1, 1, 1)
     nodes: tuple[str, ...] = field(default=(), compare=False)
+    sizes: tuple[SizeParameter, ...] = ()
 
     @property
     def signature(self) -> dict[str, str]:
         """Return the type of each parameter, in order."""
-        return {parameter.name: parameter.type for parameter in self.parameters}
+        return {each.name: each.type for each in (*self.parameters, *self.sizes)}
 
     @property
     def module(self) -> str:
@@ -56,7 +73,8 @@ class Source:
     def file(self) -> str:
         """Return the text below a comment with its nodes, and with a launch as Triton writes it."""
         nodes = textwrap.wrap(", ".join(self.nodes), WIDTH - 2, break_long_words=False)
-        arguments = [f"{name}: {type_}" for name, type_ in self.signature.items()]
+        arguments = [f"{each.name}: {each.type}" for each in self.parameters]
+        arguments += [f"{each.name}={each.size}" for each in self.sizes]
         arguments += [f"{name}={value}" for name, value in self.constexprs]
         launch = [f"{self.name}[{self.grid}](", *(f"    {each}," for each in arguments), ")"]
         comment = [*nodes, *([""] if nodes else []), *launch]

@@ -7,6 +7,8 @@ from ....dialects import tile
 from ....dialects.core.mlir import ir
 from ....dialects.core.module import Module, ops
 from ....dialects.core.op import Op, view
+from ....dialects.core.sizes.dim import likely
+from ....dialects.core.sizes.limits import at_least
 from ....dialects.core.tensor import DTYPES
 from ....dialects.tile.types import Memory, Tile, need_memory, plain_type
 from ....passes.core import Pass
@@ -126,7 +128,7 @@ class _Blocks:
         sides = [side for side in walked.values() if side is not None]
         if len(walked) != 2 or len(sides) != 2 or {side.axis for side in sides} != {0, 1}:
             return None
-        rows, columns = sorted(sides, key=lambda side: -memory.strides[side.dim])
+        rows, columns = sorted(sides, key=lambda side: -likely(memory.strides[side.dim]))
         if not _fits(memory, rows, columns, self._sizes) or not _is_full(op, rows, columns):
             return None
         if any((found := self._intervals.of(index)) is None or found[0] < 0 for index in indices):
@@ -154,7 +156,7 @@ class _Blocks:
             if not alone or not self._is_inside(indices[rows.dim], memory.shape[rows.dim]):
                 return None
             steps, rest = divmod(memory.strides[dim], pitch)
-            if rest:
+            if rest != 0:
                 return None
             row = row + Value(index) * steps
             count += (memory.shape[dim] - 1) * steps
@@ -162,7 +164,7 @@ class _Blocks:
 
     def _is_inside(self, index: ir.Value, size: int) -> bool:
         found = self._intervals.of(index)
-        return found is not None and found[0] >= 0 and found[1] < size
+        return found is not None and found[0] >= 0 and at_least(size, found[1] + 1) is True
 
 
 def _fits(memory: Memory, rows: _Side, columns: _Side, sizes: dict[str, int]) -> bool:
@@ -172,7 +174,7 @@ def _fits(memory: Memory, rows: _Side, columns: _Side, sizes: dict[str, int]) ->
     return (
         memory.dtype not in UNFIT
         and memory.strides[columns.dim] == 1
-        and pitch >= memory.shape[columns.dim]
+        and at_least(pitch, memory.shape[columns.dim]) is True
         and pitch * size % ALIGNMENT_BYTES == 0
         and sizes[columns.block] * size >= ALIGNMENT_BYTES
         and max(sizes[rows.block], sizes[columns.block]) <= MOST

@@ -56,9 +56,11 @@ def _compile(request: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     target: Any = import_module("triton.backends.compiler").GPUTarget(*request["target"])
     function = _load(request, folder)
     names: list[str] = function.arg_names
-    signature = {name: request["signature"].get(name, "constexpr") for name in names}
-    pointers = [i for i, name in enumerate(names) if signature[name].startswith("*")]
-    hints = {(index,): [["tt.divisibility", 16]] for index in pointers}
+    types = [request["signature"].get(name, "constexpr") for name in names]
+    # Pointers, and sizes of type "i32:16", are multiples of 16.
+    aligned = [i for i, each in enumerate(types) if each.startswith("*") or each.endswith(":16")]
+    hints = {(index,): [["tt.divisibility", 16]] for index in aligned}
+    signature = {name: each.partition(":")[0] for name, each in zip(names, types, strict=True)}
     source = compiler.ASTSource(function, signature, request["constexprs"], hints)
     kernel = triton.compile(source, target=target, options=request["options"])
     metadata = {name: getattr(kernel.metadata, name, 0) for name in METADATA}

@@ -5,7 +5,10 @@ from dataclasses import dataclass, field, replace
 from typing import Self
 
 from ....dialects import tile
+from ....dialects.core.errors import Undecided
 from ....dialects.core.mlir import ir
+from ....dialects.core.sizes.atoms import is_symbolic
+from ....dialects.core.sizes.dim import likely
 from ....dialects.core.tensor import Shape, Tensor
 from ...kernels.arithmetic import compute_dtype
 from ...kernels.strided import StridedBuffer
@@ -52,6 +55,8 @@ class Buffer(StridedBuffer):
     def split(self, shape: Shape) -> Self:
         """View the same elements under a shape that splits dimensions, or adds some of size 1."""
         view = self.restride(shape)
+        if view is None and any(map(is_symbolic, (*self.shape, *shape))):
+            raise Undecided(f"depends on whether {self.shape} splits to {shape}")
         assert view is not None, f"{self.shape} does not split to {shape}"
         return view
 
@@ -139,7 +144,7 @@ class Computed(Buffer):
     ) -> "Computed":
         """Compute a tensor from others that broadcast to its shape."""
         seen = tuple(leaf.broadcast_to(tensor.shape) for leaf in leaves)
-        largest = max(leaves, key=lambda leaf: leaf.tensor.size, default=None)
+        largest = max(leaves, key=lambda leaf: likely(leaf.tensor.size), default=None)
         strides = (0,) * tensor.rank if largest is None else seen[leaves.index(largest)].strides
         return Computed(tensor, strides, seen, compute, narrow)
 

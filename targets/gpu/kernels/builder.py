@@ -10,6 +10,7 @@ import numpy as np
 
 from ....dialects import tile
 from ....dialects.core.mlir import ir
+from ....dialects.core.sizes.atoms import is_symbolic
 from ....dialects.core.tensor import Array, Tensor, numpy_dtype
 from ....dialects.tile.setting import Setting
 from ....dialects.tile.types import Memory, mlir_type, row_major
@@ -83,8 +84,12 @@ class KernelBuilder:
         return block_size(name)
 
     def programs(self, extent: int, block: str = "") -> Value:
-        """Add an axis to the grid, a program for each block of an extent; return where one is."""
-        self._grid.append(tile.GridAxis(max(extent, 1), block))
+        """Add an axis to the grid, a program for each block of an extent; return where one is.
+
+        A static grid has a program at least; nothing is launched where a size of a run is 0.
+        """
+        extent = extent if is_symbolic(extent) else max(extent, 1)
+        self._grid.append(tile.GridAxis(extent, block))
         return made(tile.ProgramId.build(axis=len(self._grid) - 1))
 
     def axis(self, extent: int, block: str, size: int, name: str = "") -> Value:

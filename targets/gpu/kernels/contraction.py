@@ -4,6 +4,8 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from ....dialects.core.sizes.atoms import Size, is_symbolic
+from ....dialects.core.sizes.dim import likely
 from ....dialects.core.tensor import Tensor
 from ....dialects.tile.contraction import ACCUMULATORS
 from ...kernels.arithmetic import compute_dtype
@@ -86,7 +88,7 @@ class Contraction:
 
     def at(self, batch: Value, row: Value, column: Value) -> Coordinates:
         """Return where sums are in the result."""
-        sides = [Axis(self.batch_dims, batch)] if self.batch > 1 else []
+        sides = [Axis(self.batch_dims, batch)] if self.batch != 1 else []
         axes = (*sides, Axis(self.row_dims, row), Axis(self.column_dims, column))
         return Coordinates(self.epilogue.shape, axes)
 
@@ -97,17 +99,16 @@ Store = Callable[[Value, Coordinates, Value], None]
 
 def contract(kernel: KernelBuilder, sums: Contraction) -> None:
     """Emit a product; with few rows or columns as one with vectors, else block by block."""
-    if not sums.depth.size:
+    if sums.depth.size == 0:
         sums.epilogue.emit_elementwise(lambda at: sums.finish(full(0, sums.computed), at))
         return
-    if sums.rows > FEW >= sums.columns:
+    if _are_few(sums.columns) and not _are_few(sums.rows):
         sums = sums.swapped
-    few = sums.rows <= FEW
     choices = _choices(kernel, sums)
     blocks = choices[0]
-    emit = _emit_vectors if few else _emit_blocks
-    width = sums.depth.width
-    steps = sums.depth.size // width * -(-width // blocks.depth)
+    emit = _emit_vectors if _are_few(sums.rows) else _emit_blocks
+    width = likely(sums.depth.width)
+    steps = likely(sums.depth.size) // max(width, 1) * -(-width // blocks.depth)
     parts = split_count(_programs(sums, blocks), steps)
     if parts == 1:
         emit(kernel, sums, choices, 1, lambda y, at, _: _finish(sums, y, at))
@@ -129,15 +130,22 @@ def contract(kernel: KernelBuilder, sums: Contraction) -> None:
 
 
 def _choices(kernel: KernelBuilder, sums: Contraction) -> list[Blocks]:
-    if sums.rows <= FEW:
-        return [vector_blocks(sums.columns, sums.depth.width, sums.right.along_depth)]
-    sizes = sums.batch, sums.rows, sums.columns, sums.depth.width
-    return block_choices(*sizes, sums.left.dtype, kernel.precision)
+    batch, rows, columns, width = map(
+        likely, (sums.batch, sums.rows, sums.columns, sums.depth.width)
+    )
+    if _are_few(sums.rows):
+        return [vector_blocks(columns, width, sums.right.along_depth)]
+    return block_choices(batch, rows, columns, width, sums.left.dtype, kernel.precision)
+
+
+def _are_few(rows: Size) -> bool:
+    return not is_symbolic(rows) and rows <= FEW
 
 
 def _programs(sums: Contraction, blocks: Blocks) -> int:
-    rows = 1 if sums.rows <= FEW else -(-sums.rows // blocks.rows)
-    return max(1, sums.batch * rows * -(-sums.columns // blocks.columns))
+    """Return how many programs a product is likely to have."""
+    rows = 1 if _are_few(sums.rows) else -(-likely(sums.rows) // blocks.rows)
+    return max(1, likely(sums.batch) * rows * -(-likely(sums.columns) // blocks.columns))
 
 
 def _finish(sums: Contraction, number: Value, at: Coordinates) -> None:
@@ -211,7 +219,7 @@ def _emit_vectors(
 
 
 def _batch(kernel: KernelBuilder, sums: Contraction) -> Value:
-    return kernel.programs(sums.batch).named("batch") if sums.batch > 1 else scalar(0)
+    return kernel.programs(sums.batch).named("batch") if sums.batch != 1 else scalar(0)
 
 
 def _part(kernel: KernelBuilder, parts: int) -> Part:

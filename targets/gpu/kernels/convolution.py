@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ....dialects.core.sizes.limits import at_least
 from .buffer import Buffer
 from .builder import KernelBuilder
 from .contraction import Contraction, contract
@@ -41,7 +42,8 @@ class Convolution:
     def emit(self, kernel: KernelBuilder) -> None:
         """Emit the kernel that suits the sizes."""
         groups, outputs, channels, *taps = self.kernels.buffer.shape
-        if groups > 1 and channels < MOST_DIRECT and outputs < MOST_DIRECT:
+        small = all(at_least(MOST_DIRECT - 1, size) is True for size in (channels, outputs))
+        if groups > 1 and small:
             emit_direct(kernel, self.windows, self.kernels, self.grouped, self._finish)
         elif self.windows.is_plain and math.prod(taps) == 1:
             self._contract(kernel, self._pixels(), self._matrix(), FlatDepth(channels))

@@ -70,9 +70,8 @@ class Coordinates:
         """Return the index along each dimension."""
         found: dict[int, Value] = {}
         for axis in self.axes:
-            inner = math.prod(self.shape[dim] for dim in axis.dims)
             for position, dim in enumerate(axis.dims):
-                inner //= max(self.shape[dim], 1)
+                inner = math.prod(self.shape[dim] for dim in axis.dims[position + 1 :])
                 found[dim] = _part(axis.index, self.shape[dim], inner, outermost=position == 0)
         return [found[dim] if dim in found else scalar(0) for dim in range(len(self.shape))]
 

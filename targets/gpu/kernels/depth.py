@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from ....dialects.core.sizes.limits import at_least
 from ....dialects.core.tensor import Shape
 from .loop import loop
 from .value import Value, arange, block_size, full, scalar
@@ -83,7 +84,8 @@ class WindowDepth:
     @property
     def is_flat(self) -> bool:
         """Return whether one index walks channels and taps."""
-        return self.channels < FEW_CHANNELS and math.prod(self.taps) > 1
+        few = at_least(FEW_CHANNELS - 1, self.channels) is True
+        return few and math.prod(self.taps) > 1
 
     def walk(self, block: str, part: Part, sums: Sequence[Value], step: Step) -> list[Value]:
         if self.is_flat:

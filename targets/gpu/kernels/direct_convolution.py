@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Sequence
 from itertools import product
 
+from ....dialects.core.sizes.dim import likely
 from ...kernels.arithmetic import compute_dtype
 from ..schedule.candidates import direct_settings
 from ..schedule.product_blocks import direct_blocks
@@ -31,7 +32,7 @@ def emit_direct(
     pixel_dims = tuple(dim if dim == 0 else dim + 2 for dim in windows.order)
     pixels = math.prod(windows.outputs)
     nearest = epilogue.order[-1] in (1, 2)
-    blocks = direct_blocks(pixels, groups * outputs, nearest)
+    blocks = direct_blocks(likely(pixels), likely(groups * outputs), nearest)
     rows = kernel.axis(pixels, "BM", blocks.rows, name="pixels").expand(1)
     columns = kernel.axis(groups * outputs, "BN", blocks.columns, name="outputs").expand(0)
     kernel.warps, kernel.stages = blocks.warps, blocks.stages

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Sequence
 
+from ....dialects.core.sizes.dim import highest, likely
 from ....dialects.core.tensor import Shape
 from ...kernels.epilogue import GroupEpilogue
 from ..registry import TABLE
@@ -23,7 +24,7 @@ class Epilogue(GroupEpilogue[KernelBuilder, Buffer, Argument]):
     def order(self) -> tuple[int, ...]:
         """Return the dims of the result from the outermost to the innermost one in memory."""
         strides = next(iter(self.outputs.values())).strides
-        return tuple(sorted(range(len(self.shape)), key=lambda dim: -strides[dim]))
+        return tuple(sorted(range(len(self.shape)), key=lambda dim: -likely(strides[dim])))
 
     def reshape(self, shape: Shape) -> "Epilogue":
         """View the result under a shape that splits dimensions, or inserts dimensions of size 1."""
@@ -64,7 +65,7 @@ def emit_indexed(
         sources = [reader] if isinstance(reader, Buffer) else []
         epilogue.emit_elementwise(lambda at: _read(reader, at), sources)
         return
-    largest = max((math.prod(epilogue.shape) for epilogue, _ in used), default=1)
+    largest = highest(1, *(math.prod(epilogue.shape) for epilogue, _ in used))
     index = in_a_row(kernel, largest)
     for epilogue, reader in used:
         at = Coordinates(epilogue.shape, (Axis(epilogue.order, index),))

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Self
 
+from ....dialects.core.sizes.dim import likely
 from ....dialects.tile.contraction import ACCUMULATORS
 from .buffer import Buffer, Computed
 from .builder import KernelBuilder
@@ -55,8 +56,8 @@ class Matrix(Factor):
         return self._nearest(self.depth) < self._nearest(self.outer)
 
     def _nearest(self, dims: Sequence[int]) -> int:
-        steps = [self.buffer.strides[dim] for dim in dims if self.buffer.shape[dim] > 1]
-        return min(steps, default=self.buffer.tensor.size)
+        steps = [likely(self.buffer.strides[d]) for d in dims if self.buffer.shape[d] != 1]
+        return min(steps, default=likely(self.buffer.tensor.size))
 
     def at(self, batch: Value, outer: Value) -> Read:
         sides = [Axis(self.batch, batch)] if self.batch else []

@@ -21,7 +21,7 @@ def loop(
 
     Returns the values after the last iteration.
     """
-    bounds = [scalar(b) if isinstance(b, int) else b for b in (lower, upper, step)]
+    bounds = [b if isinstance(b, Value) else scalar(b) for b in (lower, upper, step)]
     values = [number.value for number in carried]
     groups = [*(bound.value for bound in bounds), values]
     op = tile.For.create(groups, [v.type for v in values], {"stages": 0})

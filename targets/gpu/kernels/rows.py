@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
+from ....dialects.core.sizes.dim import likely, lowest
 from ....dialects.core.tensor import Shape, Tensor
 from ...kernels.arithmetic import compute_dtype
 from ..schedule.candidates import row_settings
@@ -37,7 +38,7 @@ class Layout:
     @staticmethod
     def of(x: Buffer, axes: Sequence[int]) -> "Layout":
         dims = [dim for dim, size in enumerate(x.shape) if size != 1]
-        dims.sort(key=lambda dim: -x.strides[dim])
+        dims.sort(key=lambda dim: -likely(x.strides[dim]))
         kept = tuple(dim for dim in dims if dim not in axes)
         combined = tuple(dim for dim in dims if dim in axes)
         return Layout(x.shape, kept, combined, not kept or dims[-1] in axes)
@@ -62,7 +63,7 @@ class Rows:
     ) -> None:
         self.layout, self.plan, self.first = layout, plan, first
         kernel.warps = plan.warps
-        self.index = kernel.axis(max(layout.rows, 1), ROWS, plan.rows, name="rows")
+        self.index = kernel.axis(layout.rows, ROWS, plan.rows, name="rows")
         kernel.block_of(COLUMNS, plan.columns)
         kernel.candidates = row_settings(plan)
         self._kernel = kernel
@@ -70,7 +71,7 @@ class Rows:
 
     def reduce(self, reduction: Reduction, element: "Callable[[Columns], Value]") -> list[Value]:
         """Combine the elements of each row; returns numbers for each row."""
-        if not self.layout.length:
+        if self.layout.length == 0:
             return reduction.identity(ROWS)
         if self.plan.whole:
             columns = self._whole()
@@ -150,7 +151,7 @@ class Columns:
         """Return how many elements of a row are there, when the plan has all that is read."""
         rows, length = self.rows, self.rows.layout.length
         if not isinstance(rows.first, Value):
-            return full(min(rows.plan.span, length), dtype)
+            return full(lowest(rows.plan.span, length), dtype)
         return (scalar(length) - rows.first).minimum(rows.plan.span).cast(dtype)
 
     @property

@@ -8,6 +8,7 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from ....dialects.core.sizes.dim import likely
 from ....dialects.core.tensor import Shape
 from ..schedule.candidates import element_settings, rectangle_settings
 from ..schedule.product_blocks import next_power
@@ -51,10 +52,10 @@ def spread(
     if sides is None:
         return Coordinates(shape, (Axis(tuple(order), in_a_row(kernel, math.prod(shape))),))
     others, rows, columns = (math.prod(shape[dim] for dim in dims) for dims in sides)
-    elements = _elements(others * rows * columns, RECTANGLE, LEAST_RECTANGLE)
-    height, width = sides_of_rectangle(rows, columns, elements)
+    elements = _elements(likely(others * rows * columns), RECTANGLE, LEAST_RECTANGLE)
+    height, width = sides_of_rectangle(likely(rows), likely(columns), elements)
     kernel.candidates = rectangle_settings(height, width)
-    outer = (Axis(sides.others, kernel.programs(others).named("other")),) if others > 1 else ()
+    outer = (Axis(sides.others, kernel.programs(others).named("other")),) if others != 1 else ()
     row = kernel.axis(rows, "BM", height, name="rows").expand(1)
     column = kernel.axis(columns, "BN", width, name="columns").expand(0)
     return Coordinates(shape, (*outer, Axis(sides.rows, row), Axis(sides.columns, column)))
@@ -62,7 +63,7 @@ def spread(
 
 def in_a_row(kernel: KernelBuilder, count: int) -> Value:
     """Make a grid over so many elements; return the indices of a program's part."""
-    block = _elements(count, BLOCK, LEAST_BLOCK)
+    block = _elements(likely(count), BLOCK, LEAST_BLOCK)
     kernel.candidates = element_settings(block)
     return kernel.axis(count, "BLOCK", block, name="index")
 
@@ -76,13 +77,13 @@ def _elements(count: int, most: int, least: int) -> int:
 
 def find_sides(shape: Shape, order: Sequence[int], sources: Sequence[Shape]) -> Sides | None:
     """Find dims of which a source has others next to each other; None when there are none."""
-    dims = [dim for dim in order if shape[dim] > 1]
+    dims = [dim for dim in order if shape[dim] != 1]
     for strides in sources:
-        moving = [dim for dim in dims if strides[dim]]
-        if math.prod(shape[dim] for dim in moving) < LEAST:
+        moving = [dim for dim in dims if strides[dim] != 0]
+        if likely(math.prod(shape[dim] for dim in moving)) < LEAST:
             continue
-        nearest = min(moving, key=lambda dim: strides[dim])
-        if nearest == dims[-1] or not strides[dims[-1]]:
+        nearest = min(moving, key=lambda dim: likely(strides[dim]))
+        if nearest == dims[-1] or strides[dims[-1]] == 0:
             continue
         first = last = dims.index(nearest)
         while first and strides[dims[first - 1]] == strides[dims[first]] * shape[dims[first]]:

@@ -5,12 +5,14 @@ Lowerings compute with numbers as if they were floats or ints; every operation e
 """
 
 from collections.abc import Sequence
+from typing import cast
 
 import numpy as np
 
 from ....dialects import tile
 from ....dialects.core.mlir import ir
 from ....dialects.core.op import Op, view
+from ....dialects.core.sizes.atoms import is_symbolic
 from ....dialects.core.tensor import numpy_dtype
 from ....dialects.tile.types import Size, Tile, broadcast, plain_type
 from ...kernels.arithmetic import COMPUTE, Arithmetic
@@ -143,7 +145,9 @@ def made(op: Op) -> Value:
 
 
 def full(value: float, dtype: str, shape: Sequence[Size] = ()) -> Value:
-    """Emit a tile full of one number, or a scalar."""
+    """Emit a tile full of one number, or a scalar; the number may be a size with symbols."""
+    if is_symbolic(size := cast("int", value)):
+        return made(tile.SizeOf.build(size=size)).cast(dtype).broadcast_to(shape)
     with np.errstate(all="ignore"):
         element = np.asarray(value).astype(numpy_dtype(dtype))
     return made(tile.Full.build(value=element, shape=tuple(map(str, shape))))

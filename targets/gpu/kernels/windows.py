@@ -82,7 +82,7 @@ class Windows(Factor):
 
     def places(self, outer: Value) -> list[Value]:
         """Return the number of the image and the place of the window along each spatial dim."""
-        dims = tuple(dim for dim in self.order if self.outputs[dim] > 1)
+        dims = tuple(dim for dim in self.order if self.outputs[dim] != 1)
         image, *places = Coordinates(self.outputs, (Axis(dims, outer),)).indices()
         named = [place.named(f"output_{i}") for i, place in enumerate(places)]
         return [image.named("image"), *named]

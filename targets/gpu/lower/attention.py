@@ -10,6 +10,8 @@ from dataclasses import dataclass
 
 from ....dialects import tri
 from ....dialects.core.attributes import tensor_of
+from ....dialects.core.sizes.dim import lowest
+from ....dialects.core.sizes.limits import at_least
 from ....dialects.core.tensor import Tensor
 from ....dialects.tri.attention.attention import fills_of
 from ...kernels.arithmetic import compute_dtype
@@ -54,7 +56,7 @@ def lower_attention(
     *batch, heads, queries, depth = q.shape
     shared_heads, keys, values = *k.shape[-3:-1], v.shape[-1]
     shared = heads // shared_heads
-    seen = min(keys, queries) if op.causal else keys
+    seen = lowest(keys, queries) if op.causal else keys
     outer = (*batch, shared_heads)
     sizes = AttentionSizes(
         math.prod(outer), shared, queries, seen, depth, values, q.dtype, kernel.precision
@@ -194,7 +196,7 @@ class _Block:
         Parts of the keys begin anywhere: they check each of their blocks.
         """
         keys, size = self.sizes.keys, block_size("BN")
-        if isinstance(begin, Value) or keys < self.plan.keys:
+        if isinstance(begin, Value) or at_least(keys, self.plan.keys) is False:
             return None
         if not self.op.causal:
             return ((scalar(keys) / size) * size).named("whole_keys")

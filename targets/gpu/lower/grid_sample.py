@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from itertools import product
 
 from ....dialects import tri
+from ....dialects.core.sizes.dim import likely
 from ...kernels.conversion import convert
 from ...kernels.lower.grid_sample import sample_dtype, taps_of
 from ..kernels.buffer import Buffer
@@ -31,8 +32,8 @@ def lower_grid_sample(
     sizes = x.shape[2:]
     dims = tuple(dim for dim in y.order if dim >= 2)
     count = math.prod(y.shape[2:])
-    width = min(CHANNELS[x.strides[1] == 1], next_power(x.shape[1]))
-    height = min(RECTANGLE // width, next_power(count))
+    width = min(CHANNELS[x.strides[1] == 1], next_power(likely(x.shape[1])))
+    height = min(RECTANGLE // width, next_power(likely(count)))
     kernel.candidates = rectangle_settings(height, width)
     image = kernel.programs(x.shape[0]).named("image")
     points = kernel.axis(count, "BM", height, name="points").expand(1)

@@ -80,7 +80,7 @@ def _multiply(
     left, right = as_bytes(left, right)
     row = len(y.shape) - 2
     column = row + 1
-    dims = tuple(dim for dim in range(row) if y.shape[dim] > 1)
+    dims = tuple(dim for dim in range(row) if y.shape[dim] != 1)
     batch, rows, columns = dims, (row,), (column,)
     if not any(right.varies(dim) for dim in dims):
         batch, rows = (), _as_they_lie(y, (*dims, row))

@@ -3,6 +3,7 @@
 import math
 
 from ....dialects import tri
+from ....dialects.core.sizes.atoms import is_symbolic
 from ....dialects.core.tensor import Shape, Tensor, normalize_axis
 from ...kernels.arithmetic import compute_dtype
 from ..kernels.buffer import Buffer
@@ -190,4 +191,5 @@ def _like(parameter: Buffer | None, shape: Shape) -> Buffer | None:
 
 def _inverse_root(squares: Value, count: int, epsilon: float) -> Value:
     """Return 1 / sqrt(mean of squares + epsilon)."""
-    return 1 / (squares * (1 / count) + epsilon).apply("sqrt")
+    mean = squares / count if is_symbolic(count) else squares * (1 / count)
+    return 1 / (mean + epsilon).apply("sqrt")

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from ....dialects import tri
+from ....dialects.core.sizes.limits import at_least
 from ...kernels.arithmetic import compute_dtype, extreme_value
 from ..kernels.buffer import Buffer
 from ..kernels.builder import KernelBuilder
@@ -107,7 +108,7 @@ class _Walk:
         self.outer = self.at.indices()[:2]
         steps = zip(self.at.indices()[2:], op.strides, self.window.begins, strict=True)
         self.starts = [at * stride - begin for at, stride, begin in steps]
-        self.place_dtype = "i32" if x.tensor.size < 2**31 else "i64"
+        self.place_dtype = "i32" if at_least(2**31 - 1, x.tensor.size) is True else "i64"
 
     def reduce(self, start: list[Value], step: Step) -> list[Value]:
         """Carry numbers from tap to tap; small windows are unrolled."""
@@ -137,7 +138,7 @@ class _Walk:
         high = size + window.ends[axis] if with_padding else size
         windows = self.at.shape[axis + 2]
         last = (windows - 1) * window.strides[axis] + window.extents[axis] - window.begins[axis]
-        if low <= -window.begins[axis] and last <= high:
+        if low <= -window.begins[axis] and at_least(high, last) is True:
             return None
         total = full(0, "i32")
         for tap in range(window.kernel[axis]):

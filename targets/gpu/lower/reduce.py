@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 
 from ....dialects import tri
 from ....dialects.core.op import Op
+from ....dialects.core.sizes.dim import highest
 from ....dialects.core.tensor import DTYPES
 from ...kernels.arithmetic import compute_dtype, float_dtype, mean_dtype
 from ..kernels.buffer import Buffer
@@ -113,7 +114,9 @@ def lower_reduce_mean(
     count = math.prod(x.shape[axis] for axis in op.axes)
 
     def divide(total: Value) -> Value:
-        return total / count if count or total.is_float else total
+        if total.is_float:
+            return total / count
+        return total / highest(count, 1)  # a sum of no integers is 0
 
     _plain(op, kernel, x, epilogue, SimpleReduction("sum", wide), finish=divide)
 

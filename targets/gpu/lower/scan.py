@@ -2,6 +2,7 @@
 
 from ....dialects import tri
 from ....dialects.core.attributes import tensor_of
+from ....dialects.core.sizes.dim import ceildiv
 from ....dialects.core.tensor import normalize_axis
 from ...kernels.arithmetic import compute_dtype, extreme_value
 from ..kernels.buffer import Buffer
@@ -48,7 +49,7 @@ def lower_cumulative(
     rows = Rows(kernel, layout, plan)
     reduction = SimpleReduction(kind, SUMS.get(x.dtype, x.dtype))
     (identity,) = reduction.identities
-    blocks = -(-layout.length // plan.columns)
+    blocks = ceildiv(layout.length, plan.columns)
 
     def block(first: Value, before: list[Value]) -> list[Value]:
         columns = rows.columns(first)

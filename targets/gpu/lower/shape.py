@@ -3,6 +3,7 @@
 import math
 
 from ....dialects import tri
+from ....dialects.core.sizes.dim import highest
 from ....dialects.core.tensor import Shape, normalize_axis
 from ...kernels.lower.views import register_views
 from ...strides import parts_of, row_major
@@ -41,9 +42,9 @@ def lower_concat(
     order = epilogue.order
     first = order.index(axis)
     outer, inner = order[:first], order[first:]
-    index = in_a_row(kernel, max(x.tensor.size for x in xs))
+    index = in_a_row(kernel, highest(*(x.tensor.size for x in xs)))
     for x, (start, size) in zip(xs, parts_of([x.shape[axis] for x in xs]), strict=True):
-        if not x.tensor.size:
+        if x.tensor.size == 0:
             continue
         step = math.prod(epilogue.shape[dim] for dim in order[first + 1 :])
         number = x.load(Coordinates(x.shape, (Axis(order, index),)))

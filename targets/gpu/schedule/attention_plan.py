@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from ....dialects.core.sizes.atoms import Size, is_symbolic
+from ....dialects.core.sizes.dim import ceildiv, likely
 from ....dialects.core.tensor import DTYPES
 from .product_blocks import LEAST, MULTIPROCESSORS, next_power
 
@@ -56,15 +58,16 @@ def attention_plan(sizes: AttentionSizes) -> AttentionPlan:
     """Plan attention: large blocks of queries, but enough programs for a whole GPU."""
     depth, values = (max(next_power(size), LEAST) for size in (sizes.depth, sizes.values))
     queries, keys, warps, stages = _blocks(max(depth, values), sizes)
-    packed = sizes.shared > 1 and sizes.shared * sizes.queries <= queries
-    rows = sizes.queries * (sizes.shared if packed else 1)
-    heads = sizes.heads * (1 if packed else sizes.shared)
+    shared, usual_queries = likely(sizes.shared), likely(sizes.queries)
+    packed = shared > 1 and shared * usual_queries <= queries
+    rows = usual_queries * (shared if packed else 1)
+    heads = likely(sizes.heads) * (1 if packed else shared)
     queries = min(queries, max(next_power(rows), LEAST))
     while queries > _FEW_QUERIES and heads * -(-rows // queries) < MULTIPROCESSORS:
         queries //= 2
     warps = warps if queries >= _FEW_QUERIES else 4
-    keys = min(keys, max(next_power(sizes.keys), LEAST))
-    parts, span = _parts(heads * -(-rows // queries), sizes.keys)
+    keys = min(keys, max(next_power(likely(sizes.keys)), LEAST))
+    parts, span = _parts(max(1, heads * -(-rows // queries)), sizes.keys)
     return AttentionPlan(queries, keys, depth, values, warps, stages, packed, parts, span)
 
 
@@ -88,11 +91,14 @@ def _blocks(depth: int, sizes: AttentionSizes) -> tuple[int, int, int, int]:
     return (32, 32, 4, 1) if depth <= 64 else (16, 16, 4, 1)
 
 
-def _parts(programs: int, keys: int) -> tuple[int, int]:
-    """Split keys where there are too few programs."""
-    parts = min(2 * MULTIPROCESSORS // programs, -(-keys // _LEAST_PART), _MOST_PARTS)
+def _parts(programs: int, keys: Size) -> tuple[int, Size]:
+    """Split keys where there are too few programs; return how many parts, and the keys of each.
+
+    Where keys depend on symbols, the last parts may be empty.
+    """
+    usual = likely(keys)
+    parts = min(2 * MULTIPROCESSORS // programs, -(-usual // _LEAST_PART), _MOST_PARTS)
     if 2 * programs > MULTIPROCESSORS or parts < 2:
         return 1, keys
-    each = -(-keys // parts)
-    span = -(-each // KEYS_MULTIPLE) * KEYS_MULTIPLE
-    return -(-keys // span), span
+    span = ceildiv(ceildiv(keys, parts), KEYS_MULTIPLE) * KEYS_MULTIPLE
+    return (parts if is_symbolic(keys) else -(-keys // span)), span

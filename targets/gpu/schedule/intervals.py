@@ -5,6 +5,8 @@ from collections.abc import Callable, Mapping
 from ....dialects import tile
 from ....dialects.core.mlir import ir
 from ....dialects.core.op import Op
+from ....dialects.core.sizes.atoms import Size
+from ....dialects.core.sizes.limits import Limits, bounds
 from ....dialects.core.tensor import is_integer
 from ....dialects.tile.types import Tile, plain_type
 
@@ -27,10 +29,17 @@ FUNCTIONS: dict[str, Callable[[Interval, Interval], Interval | None]] = {
 class Intervals:
     """Infer the interval of each integer of a kernel from its arithmetic.
 
-    `blocks` are other block sizes than those that the kernel has.
+    `blocks` are other block sizes than those that the kernel has. `limits` returns the
+    least and the greatest value of a size that depends on symbols.
     """
 
-    def __init__(self, kernel: tile.Kernel, blocks: Mapping[str, int] | None = None) -> None:
+    def __init__(
+        self,
+        kernel: tile.Kernel,
+        blocks: Mapping[str, int] | None = None,
+        limits: Callable[[Size], Limits] = bounds,
+    ) -> None:
+        self._limits = limits
         self._blocks = dict(kernel.block_sizes if blocks is None else blocks)
         self._counts = [axis.count(self._blocks) for axis in kernel.axes]
         self._known: dict[ir.Value, Interval] = {}
@@ -62,7 +71,11 @@ class Intervals:
 
     def _result(self, op: Op) -> Interval | None:
         if isinstance(op, tile.ProgramId):
-            return 0, self._counts[op.axis] - 1
+            most = self._limits(self._counts[op.axis])[1]
+            return None if most is None else (0, most - 1)
+        if isinstance(op, tile.SizeOf):
+            low, high = self._limits(op.size)
+            return max(low or 0, 0), LIMIT - 1 if high is None else min(high, LIMIT - 1)
         if isinstance(op, tile.BlockSize):
             return self._blocks[op.block], self._blocks[op.block]
         if isinstance(op, tile.Arange):

@@ -140,8 +140,8 @@ _WARP_ELEMENTS = 256
 
 
 def next_power(size: int) -> int:
-    """Return the least power of two that is as large as a size."""
-    return 1 << max(size - 1, 0).bit_length()
+    """Return the least power of two that is as large as a size; Undecided for one with symbols."""
+    return 1 << max(int(size) - 1, 0).bit_length()
 
 
 def _fitted(

@@ -8,6 +8,9 @@ from dataclasses import dataclass, field
 from ....dialects import tile
 from ....dialects.core.mlir import ir
 from ....dialects.core.op import Op
+from ....dialects.core.sizes.atoms import Size
+from ....dialects.core.sizes.dim import likely
+from ....dialects.core.sizes.limits import Limits
 from ....dialects.core.tensor import DTYPES
 from ....dialects.tile.setting import Setting
 from ....dialects.tile.types import Memory, Tile, plain_type
@@ -52,8 +55,8 @@ class _Counter:
     def __init__(self, kernel: tile.Kernel, setting: Setting) -> None:
         self.setting = setting
         self.blocks: Mapping[str, int] = dict(setting.blocks)
-        self.intervals = Intervals(kernel, self.blocks)
-        programs = math.prod(axis.count(dict(self.blocks)) for axis in kernel.axes)
+        self.intervals = Intervals(kernel, self.blocks, _likely_limits)
+        programs = math.prod(likely(axis.count(dict(self.blocks))) for axis in kernel.axes)
         self.work = Work(programs)
         self.work.buffer_bytes = sum(_memory_bytes(memory) for memory in kernel.memories)
         self._factors: set[ir.Value] = set()
@@ -130,8 +133,12 @@ def _tile(value: ir.Value) -> Tile:
     return type_
 
 
+def _likely_limits(size: Size) -> Limits:
+    return likely(size), likely(size)
+
+
 def _memory_bytes(memory: Memory) -> int:
-    return -(-memory.extent * DTYPES[memory.dtype].bits // 8)
+    return -(-likely(memory.extent) * DTYPES[memory.dtype].bits // 8)
 
 
 def _iterations(lower: Interval | None, upper: Interval | None, step: Interval | None) -> float:

@@ -166,6 +166,7 @@ OTHERS: dict[type[Op], Callable[[Pick], Types]] = {
     tile.Full: full,
     tile.Arange: lambda pick: ([], {"block": pick.one("BM", "8")}),
     tile.BlockSize: lambda pick: ([], {"block": pick.one(*NAMES)}),
+    tile.SizeOf: lambda pick: ([], {"size": pick.between(0, 9)}),
     tile.ProgramId: lambda pick: ([], {"axis": pick.between(0, 2)}),
     tile.Yield: lambda pick: ([[Tile(named_shape(pick, 2), pick.one(*DTYPES))]], {}),
     tile.Return: lambda pick: ([], {}),

@@ -6,10 +6,14 @@ from typing import Any
 
 import numpy as np
 from trivium.dialects import tri
-from trivium.dialects.core.attributes import type_of
+from trivium.dialects.core.attributes import tensor_of, type_of
+from trivium.dialects.core.errors import Invalid, Undecided
 from trivium.dialects.core.mlir import ir
-from trivium.dialects.core.module import ops
+from trivium.dialects.core.module import Module, ops
 from trivium.dialects.core.op import Op
+from trivium.dialects.core.sizes.dim import evaluate
+from trivium.dialects.core.sizes.symbols import Range
+from trivium.dialects.core.symbol_table import symbol_table
 from trivium.dialects.core.tensor import Array, Tensor
 
 SEED = 7
@@ -103,3 +107,39 @@ def _grouped(operands: tuple[Any, ...], arguments: list[ir.Value]) -> list[Any]:
         else next(rest)
         for operand in operands
     ]
+
+
+SYMBOL = "S"
+"""The symbol that `build_symbolic_group` puts in place of a size."""
+
+
+def build_symbolic_group(
+    case: Case, size: int, module: Module, target: str = "cpu"
+) -> tri.Group | None:
+    """Build a group of the op of a case with a symbol in place of a size, wherever it is.
+
+    Returns None if its attributes say another size.
+    """
+    _KEEP.append(module.ir)
+    symbol = symbol_table(ir.Context.current).declare(SYMBOL, Range())
+    with ir.InsertionPoint(module.ir.body):
+        group = tri.Group.create([[]], [], {"target": target})
+    block = ir.Block.create_at_start(group.operation.regions[0], [])
+    for array in map(np.asarray, case.inputs):
+        shape = tuple(symbol if n == size else n for n in array.shape)
+        tensor = Tensor(shape, Tensor.of(array).dtype)
+        block.add_argument(type_of(tensor), ir.Location.unknown())
+    flat = iter(list(block.arguments))
+    operands = [
+        None if o is None else [next(flat) for _ in o] if isinstance(o, list) else next(flat)
+        for o in case.operands
+    ]
+    try:
+        with ir.InsertionPoint(block):
+            op = case.cls.build(*operands, **case.attributes)
+            tri.Yield.build(list(op.results))
+    except (Invalid, Undecided, TypeError):  # sizes in attributes remain numbers
+        return None
+    made = [tensor_of(y.type).shape for y in op.results]
+    bound = [tuple(evaluate(n, {SYMBOL: size}) for n in shape) for shape in made]
+    return tri.Group(group.operation) if bound == [y.shape for y in case.reference()] else None

@@ -607,6 +607,10 @@ static const char *take_arguments(Node *node, const char *parameters, void **giv
       count = take(node, count, &end, given[count], 8);
       continue;
     }
+    if (*word == 'i') {
+      count = take(node, count, &end, given[count], 4);
+      continue;
+    }
     Map *map = given[count];
     if ((uintptr_t)map % 64 || map->rank != number) return "no map";
     if (!allocation_of(map->address, 1)) return "a map of what is freed";

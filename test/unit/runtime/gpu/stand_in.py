@@ -6,6 +6,8 @@ are what a test says they are: functions in Python on arrays in the memory of th
     stand_in = StandIn(folder, library)
     stand_in.execute(package, {"add": lambda x, w, y: np.add(x, w, y)})
     session = Session(package, device=stand_in.device())
+
+Before runs of a package with symbols, `stand_in.sizes` gets their values, which kernels must get.
 """
 
 import ctypes
@@ -26,6 +28,7 @@ from trivium.runtime.gpu.device import Device
 from trivium.runtime.gpu.part import GpuPart
 from trivium.runtime.gpu.tensor_map import MAP_DTYPES
 from trivium.runtime.package import Package
+from trivium.runtime.sizes.fields import with_sizes
 
 SOURCE = Path(__file__).with_name("cuda_stand_in.c")
 
@@ -72,6 +75,7 @@ class StandIn:
         self.library = ctypes.CDLL(str(self.path))
         self.configure(f"log={self.log} {words}")
         self.errors: list[Exception] = []
+        self.sizes: dict[str, int] = {}
         self._kernels: dict[tuple[bytes, str], tuple[GpuKernel, Executor]] = {}
         self._callback = _Callback(self._run)
         self.library.stand_in_set_callback(self._callback)
@@ -119,18 +123,23 @@ class StandIn:
                 executor = kernels if callable(kernels) else _applied(kernels[kernel.symbol])
                 image = _image(package.entries[kernel.entry])
                 self._kernels[image, kernel.function] = kernel, executor
-                words = " ".join(map(_spell, kernel.parameters)).encode()
+                listed = [*map(_spell, kernel.parameters), *("i" for _ in kernel.sizes)]
+                words = " ".join(listed).encode()
                 function = kernel.function.encode()
                 self.library.stand_in_describe(image, ctypes.c_size_t(len(image)), function, words)
 
     def _run(self, image: int, size: int, function: bytes, arguments: Any, grid: Any) -> None:
         try:
             kernel, execute = self._kernels[ctypes.string_at(image, size), function.decode()]
+            kernel = with_sizes(kernel, lambda text: eval(text, {"max": max}, self.sizes))
             arrays: list[Array] = []
             at = 0
             for parameter in kernel.parameters:
                 arrays.append(_array(parameter, arguments[at]))
                 at += 1 if parameter.kind == "pointer" else 1 + 2 * len(parameter.shape)
+            places = range(at, at + len(kernel.sizes))
+            given = [ctypes.c_int32.from_address(arguments[i]).value for i in places]
+            assert (*given, *grid[:3]) == (*kernel.sizes, *kernel.grid)
             execute(Run(kernel, tuple(arrays), tuple(grid[:3])))
         except Exception as error:  # nothing may be raised through C
             self.errors.append(error)
@@ -146,6 +155,8 @@ def _applied(function: Callable[..., object]) -> Executor:
 def _spell(parameter: GpuParameter) -> str:
     if parameter.kind == "tensor_map":
         return f"t{len(parameter.shape)}"
+    if any(isinstance(size, str) for size in (*parameter.shape, *parameter.strides)):
+        return "p0"
     return f"p{_extent(parameter)}"
 
 

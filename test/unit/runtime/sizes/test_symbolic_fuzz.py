@@ -87,9 +87,6 @@ def run(session: Session) -> int:
     return done
 
 
-SPACE = {"name": "gpu", "arena_bytes": 0, "arena_lower_bound": 0, "weight_bytes": 0}
-
-
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -99,7 +96,6 @@ SPACE = {"name": "gpu", "arena_bytes": 0, "arena_lower_bound": 0, "weight_bytes"
         ({"regions": [{"base": 0, "size": 1, "above": [0]}]}, "'regions[0].above' has 0, must be"),
         ({"checks": [{"expression": "N", "relation": ">", "node": "", "message": ""}]}, "'>=' or"),
         ({"load_steps": "steps"}, "'load_steps[2].sizes.shape[0]' is a text, but inputs are not"),
-        ({"spaces": [SPACE]}, "'spaces' has 'gpu', must be none with symbols"),
     ],
 )
 def test_what_is_not_sound_is_named(change: dict[str, Any], message: str):

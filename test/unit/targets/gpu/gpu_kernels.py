@@ -1,6 +1,6 @@
 """Lower groups to kernels and run them on numpy arrays, by the meaning of the tile dialect."""
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,6 +9,8 @@ from trivium.dialects import tile, tri
 from trivium.dialects.core.attributes import order_of, tensor_of
 from trivium.dialects.core.mlir import ir, new_context
 from trivium.dialects.core.module import Module
+from trivium.dialects.core.op import NO_SIZES
+from trivium.dialects.core.sizes.dim import evaluate
 from trivium.dialects.core.tensor import Array, dtype_of, numpy_dtype
 from trivium.dialects.core.verification import verify
 from trivium.dialects.tile.interpret import run_kernel
@@ -63,14 +65,19 @@ def run_group(
         for each in passes:
             each.run(Module(module))
         verify(module.operation)
-        outputs = _run(group, kernels, inputs, execute)
+        outputs = run_kernels(group, kernels, inputs, execute)
         release()
     return outputs
 
 
-def _run(
-    group: tri.Group, kernels: Sequence[Kernel], inputs: Sequence[Array], execute: Execute
+def run_kernels(
+    group: tri.Group,
+    kernels: Sequence[Kernel],
+    inputs: Sequence[Array],
+    execute: Execute,
+    sizes: Mapping[str, int] = NO_SIZES,
 ) -> list[Array]:
+    """Run the kernels of a group at the sizes of its symbols; returns the results."""
     block = group.block
     terminator = block.operations[len(block.operations) - 1].operation
     memory: dict[Hashable, Guarded] = {}
@@ -82,11 +89,11 @@ def _run(
                 memory[source] = Guarded.holding(source.array)
         for source in kernel.outputs:
             tensor = source.tensor if isinstance(source, Intermediate) else tensor_of(source.type)
-            memory[source] = Guarded.of(tensor.size, tensor.dtype)
+            memory[source] = Guarded.of(evaluate(tensor.size, sizes), tensor.dtype)
         execute(kernel.op, [memory[s].flat for s in (*kernel.inputs, *kernel.outputs)])
     for guarded in memory.values():
         guarded.check()
-    return [_read(value, memory[value].flat) for value in terminator.operands]
+    return [_read(value, memory[value].flat, sizes) for value in terminator.operands]
 
 
 def _stored(value: ir.Value, array: Array) -> Guarded:
@@ -94,8 +101,8 @@ def _stored(value: ir.Value, array: Array) -> Guarded:
     return Guarded.holding(array.transpose(order or range(array.ndim)))
 
 
-def _read(value: ir.Value, flat: Array) -> Array:
+def _read(value: ir.Value, flat: Array, sizes: Mapping[str, int]) -> Array:
     tensor, order = tensor_of(value.type), order_of(value.type)
     order = order or tuple(range(tensor.rank))
-    lying = flat.reshape([tensor.shape[dim] for dim in order])
+    lying = flat.reshape([evaluate(tensor.shape[dim], sizes) for dim in order])
     return lying.transpose(np.argsort(order)) if order else lying

@@ -47,7 +47,7 @@ def _request(source: Source, arrays: Sequence[Array]) -> dict[str, Any]:
         "text": source.file,
         "name": source.name,
         "grid": source.grid,
-        "constexprs": dict(source.constexprs),
+        "constexprs": {p.name: p.size for p in source.sizes} | dict(source.constexprs),
         "buffers": [np.ascontiguousarray(array).tobytes() for array in arrays],
         "parameters": [
             (p.type, p.argument, list(p.memory.shape), list(p.memory.strides))

@@ -7,7 +7,7 @@ from trivium.dialects import tri
 from trivium.dialects.core.errors import CompileError, Undecided
 from trivium.dialects.core.mlir import new_context
 from trivium.dialects.core.module import Module, ops
-from trivium.targets.cpu.emit.undecided import undecided_by
+from trivium.targets.cpu.emit.undecided import TRIAL
 from trivium.targets.cpu.registry import TABLE
 from trivium.targets.kernels.kernel_table import Lowering
 from trivium.targets.options import CompileOptions
@@ -60,7 +60,7 @@ def test_an_op_without_a_kernel_for_all_sizes_is_refused(undecided_exp: list[obj
 def test_an_op_without_symbols_is_not_tried(undecided_exp: list[object]) -> None:
     with new_context():
         module = Module.parse(STATIC)
-        assert undecided_by(ops(module.main)) is None
+        assert TRIAL.undecided_by(ops(module.main)) is None
         assert not undecided_exp
 
 
@@ -68,8 +68,8 @@ def test_ops_that_one_kernel_cannot_have_are_tried_together(undecided_exp: list[
     with new_context():
         module = Module.parse(SYMBOLIC)
         _, softmax, exp = ops(module.main)
-        assert undecided_by([softmax]) is None
-        assert "T >= 3" in (undecided_by([softmax, exp]) or "")
+        assert TRIAL.undecided_by([softmax]) is None
+        assert "T >= 3" in (TRIAL.undecided_by([softmax, exp]) or "")
 
 
 def test_the_host_takes_what_the_cpu_has_no_kernel_for(undecided_exp: list[object]) -> None:

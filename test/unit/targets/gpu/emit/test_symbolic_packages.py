@@ -1,0 +1,136 @@
+"""Packages for a GPU whose sizes depend on symbols: one compile, run by Triton's interpreter."""
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+import onnx
+import onnxruntime
+import pytest
+import trivium
+from interpreter import run_source
+from onnx import TensorProto, helper, numpy_helper
+from trivium.dialects.core.tensor import dtype_of
+from trivium.dialects.tile.types import Memory
+from trivium.runtime.errors import RunError
+from trivium.runtime.package import Package
+from trivium.runtime.session import Session
+from trivium.targets.gpu.emit.source import Parameter, SizeParameter, Source
+from trivium.targets.gpu.emit.spelling import SIGNATURE
+from trivium.test.unit.runtime.gpu.stand_in import Run, StandIn
+
+SIZES = ((2, 5), (1, 1), (3, 40), (2, 5), (1, 17))
+
+
+def encoder() -> onnx.ModelProto:
+    """Return a model of x[N, T, 16] with a product, an epilogue, a softmax over T and a norm."""
+    random = np.random.default_rng(0)
+    weights = {"w": (16, 24), "b": (24,), "s": (24,)}
+    nodes = [
+        helper.make_node("MatMul", ["x", "w"], ["product"], name="product"),
+        helper.make_node("Add", ["product", "b"], ["biased"], name="bias"),
+        helper.make_node("Relu", ["biased"], ["kept"], name="relu"),
+        helper.make_node("Softmax", ["kept"], ["weights"], name="softmax", axis=1),
+        helper.make_node("LayerNormalization", ["weights", "s"], ["y"], name="norm"),
+    ]
+    graph = helper.make_graph(
+        nodes,
+        "encoder",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["N", "T", 16])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["N", "T", 24])],
+        [
+            numpy_helper.from_array(random.standard_normal(shape, np.float32), name)
+            for name, shape in weights.items()
+        ],
+    )
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9)
+
+
+@pytest.fixture(scope="module")
+def package() -> Package:
+    ranges = {"N": trivium.Range(0, 8), "T": trivium.Range(1, 64, likely=16)}
+    return trivium.build(encoder(), target="gpu:sm_90", shapes=ranges)
+
+
+def interpreted(package: Package, run: Run) -> None:
+    """Run the source that a package has of a kernel, on arrays of the device."""
+    kernel = run.kernel
+    text = bytes(package.entries[kernel.source]).decode()
+    signature = re.search(r"^def \w+\((.*?)\):", text, re.DOTALL | re.MULTILINE)
+    assert signature is not None
+    names = [each.split(":")[0].strip() for each in signature[1].split(",") if each.strip()]
+    count = len(kernel.parameters)
+    parameters = [
+        Parameter(name, _type(each.dtype), each.buffer, Memory(each.shape, each.strides, "f32"))
+        for name, each in zip(names, kernel.parameters, strict=False)
+    ]
+    sizes = map(SizeParameter, names[count:], kernel.sizes)
+    blocks = tuple((name, int(size)) for name, size in (b.split("=") for b in kernel.blocks))
+    name = kernel.symbol
+    grid = (run.grid[0], run.grid[1], run.grid[2])
+    source = Source(text, name, tuple(parameters), blocks, grid, (), tuple(sizes))
+    for array, made in zip(run.arrays, run_source(source, run.arrays), strict=True):
+        array[...] = made
+
+
+def _type(dtype: str) -> str:
+    return f"*{SIGNATURE[dtype_of(np.dtype(dtype))]}"
+
+
+def expected(model: onnx.ModelProto, xs: Sequence[np.ndarray]) -> list[np.ndarray]:
+    session = onnxruntime.InferenceSession(model.SerializeToString())
+    return [np.asarray(session.run(None, {"x": x})[0]) for x in xs]
+
+
+def test_one_compile_runs_all_sizes(package: Package, stand_in: StandIn) -> None:
+    random = np.random.default_rng(1)
+    xs = [random.standard_normal((n, t, 16), np.float32) for n, t in SIZES]
+    stand_in.execute(package, lambda run: interpreted(package, run))
+    with Session(package, device=stand_in.device()) as session:
+        for x, want in zip(xs, expected(encoder(), xs), strict=True):
+            n, t, _ = x.shape
+            stand_in.sizes = {"N": n, "T": t}
+            (got,) = session.run({"x": x}).values()
+            assert not stand_in.errors
+            np.testing.assert_allclose(got, want, 1e-4, 1e-5)
+
+
+def test_a_size_that_is_met_again_runs_as_a_graph(package: Package, stand_in: StandIn) -> None:
+    x = np.zeros((2, 5, 16), np.float32)
+    with Session(package, device=stand_in.device()) as session:
+        for graphs in (0, 1, 2):
+            session.run({"x": x})
+            assert len(stand_in.records("cuGraphLaunch")) == graphs
+
+
+def test_nothing_runs_for_no_elements(package: Package, stand_in: StandIn) -> None:
+    with Session(package, device=stand_in.device()) as session:
+        (got,) = session.run({"x": np.zeros((0, 3, 16), np.float32)}).values()
+        assert got.shape == (0, 3, 24)
+        assert not stand_in.records("cuLaunchKernel")
+
+
+def test_memory_grows_and_is_freed(package: Package, stand_in: StandIn) -> None:
+    stand_in.sizes = {"N": 8, "T": 64}
+    with Session(package, device=stand_in.device()) as session:
+        for n, t in ((1, 1), (8, 64), (1, 1)):
+            session.run({"x": np.zeros((n, t, 16), np.float32)})
+        live = stand_in.live
+        session.trim()
+        session.run({"x": np.zeros((1, 1, 16), np.float32)})
+        assert stand_in.live <= live
+
+
+def test_arrays_on_the_device_have_the_sizes_of_a_run(package: Package, stand_in: StandIn) -> None:
+    with Session(package, device=stand_in.device()) as session:
+        made = session.run_on_device({"x": np.zeros((3, 7, 16), np.float32)})
+        assert made["y"].shape == (3, 7, 24)
+        with pytest.raises(RunError, match="a replay has one set of sizes"):
+            session.replay()
+
+
+def test_sizes_out_of_range_are_refused(package: Package, stand_in: StandIn) -> None:
+    with Session(package, device=stand_in.device()) as session:
+        with pytest.raises(RunError, match="T"):
+            session.run({"x": np.zeros((1, 65, 16), np.float32)})
+        assert not stand_in.records("cuLaunchKernel")
