@@ -13,6 +13,7 @@ from ..runtime.nested import Body, Move
 from ..runtime.step import Step
 from ..targets.calls import NumberedCall
 from ..targets.compiled import Buffers, CompiledPart
+from ..targets.written import written
 
 Pairs = Sequence[tuple[ir.Value, ir.Value]]
 """Values, each with the one whose place its bytes go to."""
@@ -62,7 +63,7 @@ def _loop(op: tri.Loop, buffers: Buffers) -> LoopStep:
         operands=(*ends, *map(buffers.number, others)),
         results=tuple(map(buffers.number, op.results)),
         nodes=node_names(op.location),
-        iterations=op.iterations,
+        iterations=written(op.iterations),
         number=buffers.number(number),
         next=again,
         body=Body(buffers.body(block), _moves(_pairs(made[:count], carried), buffers)),

@@ -1,31 +1,24 @@
 """Refuse modules whose sizes are free, where static ones are needed."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from ..dialects.core.attributes import tensor_of
 from ..dialects.core.data_dependent import DataDependentOp
 from ..dialects.core.errors import CompileError, Diagnostic
 from ..dialects.core.location import describe
 from ..dialects.core.mlir import ir
-from ..dialects.core.module import Module, declared, ops
-from ..dialects.core.op import Op
+from ..dialects.core.module import Module, declared, ops, sources
 from ..dialects.core.sizes.binding import symbols_in
 from ..dialects.core.symbol_table import symbols_of_function
 from ..dialects.core.tensor import Shape
-from ..runtime.contents import PROCESS
 from ..targets.core import Target
 
 
 def check_targets(module: Module, targets: Sequence[Target]) -> None:
-    """Raise CompileError for a module with symbols and a target that needs to know all sizes.
-
-    Sizes that ops find when the model runs are known to the host alone.
-    """
+    """Raise CompileError for a module with symbols and a target that needs to know all sizes."""
     for target in targets:
         if not target.takes_symbols:
             need_static(module, f"target '{target.name}' compiles models of exact sizes")
-        if target.name != PROCESS:
-            _need_no_found_sizes(module)
 
 
 def need_static(module: Module, reason: str = "") -> None:
@@ -37,7 +30,7 @@ def need_static(module: Module, reason: str = "") -> None:
     inputs = _inputs(module)
     free = {name: shape for name, shape in inputs.items() if symbols_in(shape)}
     if not free:
-        _need_no_found_sizes(module)
+        _need_no_found_sizes(module, reason)
         return
     faults = [
         Diagnostic(
@@ -56,7 +49,7 @@ def need_static(module: Module, reason: str = "") -> None:
     raise CompileError([*faults, Diagnostic(last.where, last.message, tuple(notes), last.needs)])
 
 
-def _need_no_found_sizes(module: Module) -> None:
+def _need_no_found_sizes(module: Module, reason: str) -> None:
     """Raise CompileError with the ops that find sizes, and the inputs on which these depend."""
     arguments = module.main_block.arguments
     names: dict[ir.Value, str] = dict(zip(arguments, _inputs(module), strict=True))
@@ -64,26 +57,14 @@ def _need_no_found_sizes(module: Module) -> None:
     for op in ops(module.operation):
         if not isinstance(op, DataDependentOp) or not op.defined:
             continue
-        sources = _sources(op, names)
-        listed = ", ".join(sources) or "none"
+        found_of = sources(op.operation.operands, names)
+        listed = ", ".join(found_of) or "none"
         message = f"'{op.op_name}' op finds a size, which depends on inputs: {listed}"
-        notes = [f"fix it when compiling: constants={{'{name}': …}}" for name in sources[:1]]
-        notes.append(f"or let all of the model run on the host: target='{PROCESS}'")
-        faults.append(Diagnostic(describe(op.location), message, tuple(notes), sources))
+        notes = [reason] if reason else []
+        notes += [f"fix it when compiling: constants={{'{name}': …}}" for name in found_of[:1]]
+        faults.append(Diagnostic(describe(op.location), message, tuple(notes), found_of))
     if faults:
         raise CompileError(faults)
-
-
-def _sources(op: Op, names: Mapping[ir.Value, str]) -> tuple[str, ...]:
-    """Return the inputs on which the operands of an op depend."""
-    seen: set[ir.Value] = set()
-    pending = list(op.operation.operands)
-    while pending:
-        value = pending.pop()
-        if value not in seen:
-            seen.add(value)
-            pending += value.owner.operands if isinstance(value, ir.OpResult) else []
-    return tuple(name for argument, name in names.items() if argument in seen)
 
 
 def _inputs(module: Module) -> dict[str, Shape]:

@@ -89,18 +89,22 @@ def _remove_unused(module: Module) -> None:
 
 
 def _remove_unused_ops(scope: ir.Operation) -> None:
-    """Remove the ops of which neither a result is used nor a symbol that they define."""
+    """Remove the ops of which neither a result is used nor a symbol that they define.
+
+    Symbols that a part of a function defines are used outside of it, where they are declared.
+    """
     dynamic = [function for function in functions(scope) if symbols_of_function(function)]
     checks = (check for function in dynamic for check in checks_of(function))
     needed = {name for check in checks for name in symbols_of(check.expression)}
     removed: set[str] = set()
     for op in reversed(ops(scope)):
-        defined = symbols_defined(op) if dynamic else frozenset[str]()
-        used = any(map(uses, op.results)) or not needed.isdisjoint(defined)
-        if op.pure and not op.terminator and not used:
-            removed |= defined
-            op.operation.erase()
-        elif dynamic:
+        if op.pure and not op.terminator and not any(map(uses, op.results)):
+            defined = symbols_defined(op)
+            if needed.isdisjoint(defined) and (dynamic or not defined):
+                removed |= defined
+                op.operation.erase()
+                continue
+        if dynamic:
             needed |= symbols_needed(op)
     for function in dynamic if removed else ():
         ranges = symbols_of_function(function)

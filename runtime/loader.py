@@ -1,7 +1,6 @@
 """The data that the steps of a package may use while it is loaded."""
 
 from collections.abc import Callable, Mapping, Sequence
-from types import MappingProxyType
 from typing import Any, TypeVar, cast
 
 from .contents import Contents
@@ -15,8 +14,7 @@ class Loader:
     """Offer the contents of a package to its steps, and what the user has given.
 
     `options` are those that a session is made with: `device`, `dialects`, `drivers`. `machine`
-    names what the native code in use was made for; the steps that load it set it. `places` are
-    those of texts of sizes among the numbers of a plan.
+    names what the native code in use was made for; the steps that load it set it.
     """
 
     def __init__(
@@ -24,13 +22,11 @@ class Loader:
         contents: Contents,
         entries: Mapping[str, memoryview],
         options: Mapping[str, Any],
-        places: Mapping[str, int] = MappingProxyType({}),
     ) -> None:
         self.contents = contents
         self.entries = entries
         self.options = options
         self.machine = ""
-        self._places = places
         self._made: dict[object, object] = {}
 
     def array(self, sizes: Sequence[Size]) -> SizeArray:
@@ -39,7 +35,7 @@ class Loader:
         A session has it by `array.at(state.values)` when it binds the step; the step must keep it
         while native code has its address.
         """
-        return SizeArray(sizes, self._places)
+        return SizeArray(sizes)
 
     def once(self, key: object, make: Callable[[], T]) -> T:
         """Return what `make` returns: the same for all steps that ask with this key."""

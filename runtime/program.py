@@ -16,10 +16,10 @@ from .memory import Bases, Place, aligned, allocate
 from .memory_space import PackageMemory
 from .nested import bind_steps
 from .package import Package
+from .sizes.stages import Stages
 from .state import SessionState
 from .step import Bind, Run, all_steps
 
-NO_PLACES: Mapping[str, int] = MappingProxyType({})
 NO_SPACES: Mapping[str, PackageMemory] = MappingProxyType({})
 
 
@@ -29,7 +29,7 @@ class Program:
 
     `machine` names what the native code in use was made for; it is empty where there is none.
     `prepared` are the constants that the load steps have computed. `spaces` are what the package
-    has in other memory spaces, by their names.
+    has in other memory spaces, by their names. `stages` know what of the manifest is known when.
     """
 
     package: Package
@@ -38,6 +38,7 @@ class Program:
     prepared: NDArray[np.uint8]
     steps: tuple[Bind, ...]
     spaces: Mapping[str, PackageMemory]
+    stages: Stages
 
     def open(self, threads: int) -> SessionState:
         """Return the state of a new session."""
@@ -98,8 +99,10 @@ def link(package: Package, options: Mapping[str, Any], threads: int = 1) -> Prog
     """
     package.check_unchanged()
     manifest = package.manifest
-    places = manifest.evaluation.places if manifest.symbols else NO_PLACES
-    loader = Loader(manifest, package.entries, options, places)
+    stages = Stages(manifest)
+    if manifest.symbols:
+        stages.prepare()
+    loader = Loader(manifest, package.entries, options)
     load_steps, steps = (
         tuple(step.load(loader) for step in listed)
         for listed in (manifest.load_steps, manifest.steps)
@@ -108,8 +111,8 @@ def link(package: Package, options: Mapping[str, Any], threads: int = 1) -> Prog
         space.name: PackageMemory.of_kind(space.name)(loader, space) for space in manifest.spaces
     }
     weights = aligned(package.weights)
-    prepared = _compute_constants(manifest, weights, load_steps, threads)
-    return Program(package, loader.machine, weights, prepared, steps, spaces)
+    prepared = _compute_constants(stages.at(0), weights, load_steps, threads)
+    return Program(package, loader.machine, weights, prepared, steps, spaces, stages)
 
 
 def _compute_constants(

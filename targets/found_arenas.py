@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from ..dialects.core.errors import CompileError, Diagnostic
 from ..dialects.core.location import describe
+from ..dialects.core.sizes.atoms import Size
 from ..dialects.core.sizes.dim import symbols_of
 from ..dialects.core.symbol_scope import symbols_defined
 from ..runtime.contents import PROCESS
@@ -31,9 +32,9 @@ def number_finding_calls(calls: Sequence[Call], inside: Sequence[Call]) -> dict[
     return numbers
 
 
-def stage_of(interval: Interval, found: Mapping[str, int]) -> int:
+def stage_of(size: Size, found: Mapping[str, int]) -> int:
     """Return the number of the call after which a size is known; 0 for those known before."""
-    symbols = symbols_of(interval.size_bytes) if found else ()
+    symbols = symbols_of(size) if found else ()
     return max((found.get(name, 0) for name in symbols), default=0)
 
 
@@ -46,7 +47,7 @@ def plan_found(
     """
     plans: list[Plan] = []
     for stage in range(1, max(found.values(), default=0) + 1):
-        here = [each for each in intervals if stage_of(each, found) == stage]
+        here = [each for each in intervals if stage_of(each.size_bytes, found) == stage]
         plans.append(plan_sizes(here, space_named(PROCESS).alignment, first))
         first += len(here)
     return tuple(plans)

@@ -12,7 +12,7 @@ from ..dialects.core.location import describe, value_names
 from ..dialects.core.mlir import ir
 from ..dialects.core.module import Module
 from ..dialects.core.op import Op, view
-from ..dialects.core.sizes.atoms import Size
+from ..dialects.core.sizes.atoms import Size, is_symbolic
 from ..dialects.core.sizes.dim import ceildiv, highest
 from ..dialects.core.tensor import Array, bytes_of, same_bits
 from ..dialects.tri.control_flow import yielded
@@ -24,6 +24,7 @@ from .load_calls import load_groups, load_intervals
 from .memories import VIEWS, is_stored_as_operand, memory_of, read_memory, space_named
 from .memory import ALIGNMENT, Interval, Plan, plan_arena
 from .regions import RegionPlan, count_regions, plan_sizes
+from .shelves import plan_shelves
 
 BODIES = "bodies"
 """The key of what all bodies of a call need: one of them runs at a time."""
@@ -184,7 +185,7 @@ class _Layout:
             constants,
             [self._scratch(number, scratch) for number in range(len(self.calls))],
             {memory: Storage(plans[memory], *weights[memory]) for memory in bases},
-            highest(0, *(_own_offsets(call.scratch)[-1] for call in self.calls)),
+            self._thread_bytes(),
             self.inputs,
             self.outputs,
             self.names,
@@ -216,11 +217,16 @@ class _Layout:
     ) -> Plan:
         """Plan a memory of a scope, with regions from number `first` on."""
         every = self._intervals(scope, memory, places)
-        intervals = [each for each in every if not stage_of(each, self.found)]
-        plan = plan_sizes(intervals, space_named(memory).alignment, first)
+        alignment = space_named(memory).alignment
+        if scope is not self.numbering.main and memory == PROCESS:
+            symbolic = any(is_symbolic(each.size_bytes) for each in every)
+            return plan_shelves(every, alignment) if symbolic else plan_arena(every, alignment)
+        intervals = [each for each in every if not stage_of(each.size_bytes, self.found)]
+        plan = plan_sizes(intervals, alignment, first)
         if scope is not self.numbering.main and isinstance(plan, RegionPlan):
             raise CompileError(
-                "sizes in bodies depend on symbols, must be numbers: bind the symbols with --shape"
+                f"sizes in memory '{memory}' depend on symbols in a body, must be numbers: bind "
+                "the symbols with --shape"
             )
         return plan
 
@@ -242,6 +248,10 @@ class _Layout:
                 if (first := found.get((number, BODIES))) is not None:
                     inner = self.numbering.scopes[body.block], self.body_plans[body.block, memory]
                     self._add_scope(*inner, memory, first, places, scratch)
+
+    def _thread_bytes(self) -> Size:
+        needed = (own_bytes(call) for call in self.calls)
+        return highest(0, *(size for size in needed if not stage_of(size, self.found)))
 
     def _scratch(self, number: int, known: Mapping[Hashable, Place]) -> tuple[Place, ...]:
         scratch = self.calls[number].scratch
@@ -304,7 +314,8 @@ class _Layout:
                 first[value] = last[value] = step
             for value in call.operands:
                 last[self.root(value)] = step
-            if size := self._body_bytes(call, memory, places):
+            size = self._body_bytes(call, memory, places)
+            if size != 0:
                 intervals.append(Interval((step, BODIES), size, step, step))
             if memory != PROCESS:
                 continue
@@ -320,12 +331,12 @@ class _Layout:
                 intervals.append(Interval(value, size, step, last[value]))
         return intervals
 
-    def _body_bytes(self, call: Call, memory: str, places: dict[ir.Value, Place]) -> int:
+    def _body_bytes(self, call: Call, memory: str, places: dict[ir.Value, Place]) -> Size:
         """Plan the bodies of a call in a memory; return how much the largest one needs."""
         for body in call.bodies:
             scope = self.numbering.scopes[body.block]
             self.body_plans[body.block, memory] = self._plan(scope, memory, places)
-        return max((self.body_plans[b.block, memory].size_bytes for b in call.bodies), default=0)
+        return highest(0, *(self.body_plans[b.block, memory].size_bytes for b in call.bodies))
 
 
 def _add_places(places: dict[ir.Value, Place], plan: Plan, base: int) -> None:
@@ -340,6 +351,11 @@ def _check_view(op: tri.Reshape | tri.Transpose) -> None:
             f"'{op.op_name}' op is between kernels, but is not stored in memory as its operand is"
         )
         raise CompileError([Diagnostic(describe(op.location), message)])
+
+
+def own_bytes(call: Call) -> Size:
+    """Return what a call needs of the memory of a thread."""
+    return _own_offsets(call.scratch)[-1]
 
 
 def _own_offsets(scratch: Sequence[Scratch]) -> list[Size]:

@@ -1,6 +1,6 @@
 """Execute IR by the `reference` of each op: slow and exact; compiled code is tested against it."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from functools import partial
 from typing import Any, cast
 
@@ -123,6 +123,31 @@ def run(
     return Interpreter(module.weights, observe).run_function(module.main, inputs)
 
 
+def compute_on_demand(
+    value: ir.Value,
+    known: Container[ir.Value],
+    maker: Callable[[ir.Value], Op | None],
+    compute: Callable[[ir.Value, Op | None], None],
+) -> None:
+    """Compute a value after those that it is made of, each once, however long the chain of ops.
+
+    `maker` returns the op whose operands a value is computed of, or None; `compute` takes a value
+    with this op, and adds it to the known ones.
+    """
+    pending = [value]
+    while pending:
+        current = pending[-1]
+        if current in known:
+            pending.pop()
+            continue
+        op = maker(current)
+        operands = () if op is None else op.operation.operands
+        if missing := [v for v in operands if v not in known]:
+            pending += missing
+        else:
+            compute(current, op)
+
+
 UNCHECKED_BYTES, MOST_GROWTH = 16 << 20, 16
 """Up to which size results are computed at compile time, and how many times that of all weights."""
 
@@ -144,21 +169,7 @@ class ConstantEvaluator:
         self._known: dict[ir.Value, Array | None] = {}
 
     def __call__(self, value: ir.Value) -> Array | None:
-        pending = [value]
-        while pending:
-            current = pending[-1]
-            if current in self._known:
-                pending.pop()
-                continue
-            op = view(current.owner) if isinstance(current, ir.OpResult) else None
-            if op is None or not self.evaluates(op):
-                self._known[current] = None
-                continue
-            unknown = [v for v in op.operation.operands if v not in self._known]
-            if unknown:
-                pending += unknown
-                continue
-            self._evaluate(op)
+        compute_on_demand(value, self._known, self._evaluated, self._compute)
         return self._known[value]
 
     def is_constant(self, value: ir.Value) -> bool:
@@ -166,8 +177,8 @@ class ConstantEvaluator:
         pending, seen = [value], {value}
         while pending:
             current = pending.pop()
-            op = view(current.owner) if isinstance(current, ir.OpResult) else None
-            if op is None or not self.evaluates(op) or self._lacks(op):
+            op = self._evaluated(current)
+            if op is None or self._lacks(op):
                 return False
             pending += [v for v in op.operation.operands if v not in seen]
             seen.update(op.operation.operands)
@@ -200,12 +211,18 @@ class ConstantEvaluator:
             return False
         return size > MOST_GROWTH * sum(array.nbytes for array in self.weights.values())
 
-    def _evaluate(self, op: Op) -> None:
+    def _evaluated(self, value: ir.Value) -> Op | None:
+        """Return the op that makes a value, if its results are computed of constant operands."""
+        op = view(value.owner) if isinstance(value, ir.OpResult) else None
+        return op if op is not None and self.evaluates(op) else None
+
+    def _compute(self, value: ir.Value, op: Op | None) -> None:
+        if op is None:
+            self._known[value] = None
+            return
         known = {v: self._known[v] for v in op.operation.operands}
-        if any(array is None for array in known.values()):
+        if any(array is None for array in known.values()) or self._lacks(op):
             results: Sequence[Array | None] = [None] * len(op.results)
-        elif self._lacks(op):
-            results = [None]
         else:
             groups = [lookup(g, cast("dict[ir.Value, Array]", known)) for g in op.operand_groups()]
             results = compute(op, groups, self.weights)

@@ -1,6 +1,6 @@
 """`Module`: the IR of one model together with the weights that it names."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from .errors import CompileError
@@ -119,6 +119,18 @@ def ops(scope: ir.Operation | ir.Block) -> list[Op]:
 def direct_ops(block: ir.Block) -> list[Op]:
     """List our ops of a block in order, without those in their regions."""
     return [op for operation in block.operations if (op := view(operation)) is not None]
+
+
+def sources(values: Iterable[ir.Value], names: Mapping[ir.Value, str]) -> tuple[str, ...]:
+    """Return the names of those named values on which others depend, in the order of the names."""
+    seen: set[ir.Value] = set()
+    pending = list(values)
+    while pending:
+        value = pending.pop()
+        if value not in seen:
+            seen.add(value)
+            pending += value.owner.operands if isinstance(value, ir.OpResult) else []
+    return tuple(name for value, name in names.items() if value in seen)
 
 
 def operations(scope: ir.Operation) -> Iterator[ir.Operation]:

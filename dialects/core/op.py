@@ -12,8 +12,9 @@ from typing import Any, ClassVar, TypeVar, cast
 
 from .attributes import from_attribute, read_attribute, tensor_of, to_attribute, type_of
 from .errors import Invalid, Unsupported
-from .fields import Accessor, AttributeField, Fields, FieldSpec
+from .fields import Accessor, AttributeField, Fields
 from .mlir import address, announce_dialect, ir
+from .operand_segments import SEGMENTS, grouped_values, needs_segments
 from .quantized import is_quantized, single_scale
 from .sizes.atoms import Size
 from .sizes.binding import replaced, symbols_in
@@ -21,9 +22,6 @@ from .sizes.binding import replaced, symbols_in
 Self = TypeVar("Self", bound="Op")
 
 NO_SIZES: Mapping[str, int] = MappingProxyType({})
-
-SEGMENTS = "operandSegmentSizes"
-"""The attribute that counts the values of each operand field, where these can differ."""
 
 
 class Dialect:
@@ -207,10 +205,12 @@ class Op:
 
     def operand_groups(self) -> list[Any]:
         """Return the operands field by field: a value, None, or a list of values."""
-        return _grouped(self.operation, self.operation.operands, self.fields.operands, "operand")
+        return grouped_values(
+            self.operation, self.operation.operands, self.fields.operands, "operand"
+        )
 
     def result_groups(self) -> list[Any]:
-        return _grouped(self.operation, self.operation.results, self.fields.results, "result")
+        return grouped_values(self.operation, self.operation.results, self.fields.results, "result")
 
     # -- deriving -----------------------------------------------------------------------------
 
@@ -264,7 +264,7 @@ class Op:
             flat += values
             segments.append(len(values))
         attrs = {f.name: to_attribute(complete[f.name], f.type) for f in cls.fields.attributes}
-        if _needs_segments(cls.fields.operands):
+        if needs_segments(cls.fields.operands):
             attrs[SEGMENTS] = ir.DenseI32ArrayAttr.get(segments)
         operation = ir.Operation.create(
             cls.op_name, results, flat, attrs, regions=len(cls.fields.regions), loc=loc
@@ -349,53 +349,6 @@ def _flat(groups: Sequence[Any]) -> list[Any]:
         if group is not None:
             listed += cast("list[Any]", group) if isinstance(group, list) else [group]
     return listed
-
-
-def _needs_segments(groups: Sequence[FieldSpec]) -> bool:
-    """Report whether the number of operands alone does not tell the operands of each field."""
-    return sum(group.arity != "one" for group in groups) > 1
-
-
-def _grouped(
-    operation: ir.Operation, values: Sequence[ir.Value], groups: Sequence[FieldSpec], what: str
-) -> list[Any]:
-    if len(values) == len(groups) and all(group.arity == "one" for group in groups):
-        return list(values)
-    sizes = _segment_sizes(operation, len(values), groups, what)
-    grouped: list[Any] = []
-    start = 0
-    for group, size in zip(groups, sizes, strict=True):
-        part = [values[i] for i in range(start, start + size)]
-        grouped.append(part if group.arity == "many" else part[0] if part else None)
-        start += size
-    return grouped
-
-
-def _segment_sizes(
-    operation: ir.Operation, count: int, groups: Sequence[FieldSpec], what: str
-) -> list[int]:
-    if _needs_segments(groups):
-        if SEGMENTS not in operation.attributes:
-            raise Invalid(f"lacks attribute '{SEGMENTS}'")
-        attribute = read_attribute(operation, SEGMENTS)
-        if not isinstance(attribute, ir.DenseI32ArrayAttr):
-            raise Invalid(f"attribute '{SEGMENTS}' is {attribute}, must be an array<i32>")
-        sizes = list(attribute)
-        if len(sizes) != len(groups):
-            raise Invalid(f"{SEGMENTS} has {len(sizes)} entries, must have {len(groups)}")
-    else:
-        spare = count - sum(group.arity == "one" for group in groups)
-        sizes = [1 if group.arity == "one" else spare for group in groups]
-    fits = {"one": (1, 1), "optional": (0, 1), "many": (0, count)}
-    least = sum(fits[group.arity][0] for group in groups)
-    most = sum(fits[group.arity][1] for group in groups)
-    bounds = [fits[group.arity] for group in groups]
-    if sum(sizes) != count or any(
-        not low <= size <= high for size, (low, high) in zip(sizes, bounds, strict=True)
-    ):
-        expected = str(least) if least == most else f"{least} to {most}"
-        raise Invalid(f"has {count} {what}s, must have {expected}")
-    return sizes
 
 
 def _install_accessors(cls: type[Op]) -> None:

@@ -67,32 +67,29 @@ def symbol_table(context: ir.Context) -> SymbolTable:
 
 
 def declare_symbols(function: ir.Operation) -> None:
-    """Declare the symbols that an attribute of a function lists; raise Invalid for a faulty one."""
-    if SYMBOLS not in function.attributes:
-        return
-    attribute = function.attributes[SYMBOLS]
+    """Declare the symbols of a function in its context; raise Invalid for a faulty attribute."""
     table = symbol_table(function.context)
+    for name, range in symbols_of_function(function).items():
+        table.declare(name, range)
+
+
+def symbols_of_function(function: ir.Operation) -> Mapping[str, Range]:
+    """Return the ranges of the symbols of a function; raise Invalid for a faulty attribute."""
+    if SYMBOLS not in function.attributes:
+        return MappingProxyType({})
+    attribute = function.attributes[SYMBOLS]
     try:
-        listed = {named.name: Range.parse(_text(named.attr)) for named in attribute}
+        return {named.name: Range.parse(_text(named.attr)) for named in attribute}
     except (TypeError, AttributeError, ValueError) as error:
         raise Invalid(
             f"attribute '{SYMBOLS}' is {attribute}, must have a range by name: {error}"
         ) from None
-    for name, range in listed.items():
-        table.declare(name, range)
 
 
 def _text(attribute: ir.Attribute) -> str:
     if not isinstance(attribute, ir.StringAttr):
         raise TypeError(f"{attribute} is not a string")
     return attribute.value
-
-
-def symbols_of_function(function: ir.Operation) -> Mapping[str, Range]:
-    """Return the ranges of the symbols that a function declares."""
-    if SYMBOLS not in function.attributes:
-        return MappingProxyType({})
-    return {named.name: Range.parse(_text(named.attr)) for named in function.attributes[SYMBOLS]}
 
 
 def set_symbols(function: ir.Operation, ranges: Mapping[str, Range]) -> None:

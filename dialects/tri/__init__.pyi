@@ -187,8 +187,15 @@ from .reduction.softmax import LogSoftmax as LogSoftmax
 from .reduction.softmax import Softmax as Softmax
 from .selection.define_sizes import DefineSizes as DefineSizes
 from .selection.non_max_suppression import NonMaxSuppression as NonMaxSuppression
+from .selection.non_max_suppression import chosen_boxes as chosen_boxes
+from .selection.non_max_suppression import most_boxes as most_boxes
+from .selection.non_max_suppression import most_of_class as most_of_class
+from .selection.non_max_suppression import need_boxes as need_boxes
+from .selection.padded import PaddedNonMaxSuppression as PaddedNonMaxSuppression
+from .selection.padded import PaddedNonZero as PaddedNonZero
 from .selection.select import Compress as Compress
 from .selection.select import NonZero as NonZero
+from .selection.select import indices_of as indices_of
 from .selection.unique import Unique as Unique
 from .shape.index import Gather as Gather
 from .shape.index import GatherElements as GatherElements

@@ -40,7 +40,8 @@ class CpuStep(Step):
     """Call the native function `symbol`, which does not list the buffers that it works on.
 
     `phases` is how often its threads wait for one another; without any it runs on one thread.
-    `tables` has one for each machine of the package where sizes depend on symbols.
+    `tables` has one for each machine of the package where sizes depend on symbols. `thread_bytes`
+    is for each thread but the first, where the package does not know it before a run.
     """
 
     kind: ClassVar[str] = "cpu"
@@ -50,6 +51,7 @@ class CpuStep(Step):
     symbol: str
     phases: int = 0
     tables: tuple[SizeTable, ...] = field(default=(), metadata=LEFT_OUT)
+    thread_bytes: Size = field(default=0, metadata=LEFT_OUT)
 
     def check(self, contents: Contents, where: str) -> None:
         if not self.symbol:
@@ -91,7 +93,7 @@ class CpuStep(Step):
             threads = state.threads if self.phases else 1
             if self.tables and threads > 1 and not _cut(ranges):
                 threads = 1
-            own = state.values(own_bytes)
+            own = max(state.values(own_bytes), state.values(self.thread_bytes))
             work = (library.address(self.symbol), self.phases, own, threads, (words, ranges))
             return ParallelProgram(library, state.bases, pool, *work).run
 

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from ..contents import ARENA
 from ..program import Program
-from ..sizes.stages import Stages
 from ..sizes.symbols import Symbols, evaluate
 from ..slots import Slot
 from ..state import SessionState
@@ -49,7 +48,7 @@ class Plans:
         self._state = state
         self._ports = ports
         self._names = [slot.name for slot in ports.inputs]
-        self._stages = Stages(program.package.manifest)
+        self._stages = program.stages
         self._known = self._stages.at(0)
         self._symbols = Symbols(self._known)
         outputs = program.package.manifest.outputs
@@ -141,7 +140,7 @@ class Plans:
             return Plan(self._program.bind(state), outputs, arenas)
         first = next(i for i, step in enumerate(manifest.steps) if step.finds)
         steps = self._program.bind_range(state, 0, first)
-        rest = StagedRun(self._program, self._stages, self._outputs, state)
+        rest = StagedRun(self._program, self._outputs, state)
         return Plan(steps, outputs, arenas, rest)
 
     def _fast_run(self, plan: Plan, shapes: Shapes) -> FastRun:

@@ -5,12 +5,12 @@ None of this is kept from run to run but the memory: the sizes are other ones ea
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, cast
 
 from ..contents import Symbol
 from ..errors import RunError
 from ..program import Program
-from ..sizes.stages import Stages
 from ..sizes.symbols import evaluate
 from ..slots import Slot
 from ..state import SessionState
@@ -19,37 +19,58 @@ from .buffers import BuffersAt
 
 
 @dataclass(frozen=True)
+class _Stage:
+    """Hold which steps are in a stage, which symbols it finds, and which outputs it then makes."""
+
+    start: int
+    stop: int
+    symbols: tuple[Symbol, ...]
+    outputs: tuple[Slot, ...]
+
+
+@dataclass(frozen=True)
 class StagedRun:
     """Hold what a plan knows before the first step that finds sizes."""
 
     program: Program
-    stages: Stages
     outputs: tuple[Slot, ...]
     state: SessionState
+
+    @cached_property
+    def _stages(self) -> list[_Stage]:
+        manifest, stages = self.program.package.manifest, self.program.stages
+        starts = [i for i, step in enumerate(manifest.steps) if step.finds]
+        stops = [*starts[1:], len(manifest.steps)]
+        return [
+            _Stage(
+                start,
+                stop,
+                tuple(each for each in manifest.symbols if each.stage == stage),
+                tuple(slot for slot in self.outputs if stages.of(*slot.shape) == stage),
+            )
+            for stage, (start, stop) in enumerate(zip(starts, stops, strict=True), 1)
+        ]
 
     def __call__(self, results: dict[str, Any]) -> dict[str, Any]:
         """Run from the first step that finds sizes on; add the outputs whose sizes are found."""
         manifest, state = self.program.package.manifest, self.state
-        starts = [i for i, step in enumerate(manifest.steps) if step.finds]
-        for stage, start in enumerate(starts, 1):
-            find = cast("Find", self.program.steps[start](state))
+        for number, stage in enumerate(self._stages, 1):
+            find = cast("Find", self.program.steps[stage.start](state))
             sizes, store = find()
-            for symbol in manifest.symbols:
-                if symbol.name in sizes:
-                    _check_found(symbol, sizes[symbol.name], manifest.steps[start].nodes)
-            values = evaluate(self.stages.at(stage).evaluation, {**state.values.symbols, **sizes})
+            for symbol in stage.symbols:
+                _check_found(symbol, sizes[symbol.name], manifest.steps[stage.start].nodes)
+            evaluation = self.program.stages.at(number).evaluation
+            values = evaluate(evaluation, {**state.values.symbols, **sizes})
             bases = self.state.bases.at(BuffersAt(manifest.buffers, values))
-            base = manifest.first_stage + stage - 1
+            base = manifest.first_stage + number - 1
             bases.grow_stage(base, values.arenas.get(base, 0))
             state = replace(state, bases=bases, values=values)
-            for slot in self.outputs:
-                if self.stages.of(*slot.shape) == stage:
-                    made = replace(slot, shape=tuple(map(values, slot.shape))).create()
-                    bases.bind(slot.base, made)
-                    results[slot.name] = made
+            for slot in stage.outputs:
+                made = replace(slot, shape=tuple(map(values, slot.shape))).create()
+                bases.bind(slot.base, made)
+                results[slot.name] = made
             store(state)
-            stop = starts[stage] if stage < len(starts) else len(manifest.steps)
-            for step in self.program.bind_range(state, start + 1, stop):
+            for step in self.program.bind_range(state, stage.start + 1, stage.stop):
                 step()
         names = [slot.name for slot in self.outputs]
         return {name: results[name] for name in names if name in results}
@@ -57,7 +78,7 @@ class StagedRun:
     def check_given(self, names: Collection[str]) -> None:
         """Raise RunError for an output with memory of its own whose size nobody knows yet."""
         for slot in self.outputs:
-            if slot.name in names and self.stages.of(*slot.shape):
+            if slot.name in names and self.program.stages.of(*slot.shape):
                 shape = "x".join(map(str, slot.shape))
                 raise RunError(
                     f"output '{slot.name}' has shape {shape}, which is found when the package "

@@ -34,6 +34,11 @@ class Stages:
             self._known[stage] = self._cut(stage)
         return self._known[stage]
 
+    def prepare(self) -> None:
+        """Make what computes the sizes of each stage; raise PackageError as `Evaluation` does."""
+        for stage in range(self._manifest.stages + 1):
+            self.at(stage).evaluation  # noqa: B018
+
     def of(self, *sizes: int | str) -> int:
         """Return the stage in which all of some sizes are known."""
         if not self._staged:

@@ -16,7 +16,8 @@ _NOTHING: Mapping[Any, Any] = MappingProxyType({})
 class Values:
     """Hold the numbers that the sizes of a package stand for at values of its symbols.
 
-    `arenas` has the bytes of the arenas with regions, by their bases.
+    `arenas` has the bytes of the arenas with regions, by their bases. `places` are those of texts
+    in the `table` of numbers.
     """
 
     def __init__(
@@ -29,11 +30,11 @@ class Values:
         self.symbols = symbols
         self.arenas = arenas
         self._numbers = numbers
-        self._places = places
+        self.places = places
 
     def __call__(self, size: Size | str) -> int:
         """Return the number that a size stands for."""
-        return self._numbers[self._places[size]] if isinstance(size, str) else size
+        return self._numbers[self.places[size]] if isinstance(size, str) else size
 
     @cached_property
     def table(self) -> NDArray[np.int64]:
@@ -49,17 +50,25 @@ STATIC = Values()
 
 
 class SizeArray:
-    """Make arrays of the numbers that some sizes stand for; fast enough for thousands."""
+    """Make arrays of the numbers that some sizes stand for; fast enough for thousands.
 
-    def __init__(self, sizes: Sequence[Size], places: Mapping[str, int]) -> None:
-        texts = {i: size for i, size in enumerate(sizes) if type(size) is not int}
+    All values that it meets have the same places, or else it looks its texts up again.
+    """
+
+    def __init__(self, sizes: Sequence[Size]) -> None:
+        texts = {i: str(size) for i, size in enumerate(sizes) if type(size) is not int}
         self._numbers = np.array([0 if i in texts else n for i, n in enumerate(sizes)], np.int64)
         self._to = np.array(list(texts), np.intp)
-        self._from = np.array([places[str(text)] for text in texts.values()], np.intp)
+        self._texts = list(texts.values())
+        self._found: tuple[Mapping[str, int], NDArray[np.intp]] = _NOTHING, self._to
 
     def at(self, values: Values) -> NDArray[np.int64]:
         """Return a new array of 64-bit numbers."""
         array = self._numbers.copy()
-        if self._to.size:
-            array[self._to] = values.table[self._from]
+        if self._texts:
+            places, found = self._found
+            if places is not values.places:
+                found = np.array([values.places[text] for text in self._texts], np.intp)
+                self._found = values.places, found
+            array[self._to] = values.table[found]
         return array

@@ -8,8 +8,9 @@ from ...dialects.core.attributes import tensor_of
 from ...dialects.core.errors import CompileError, Diagnostic
 from ...dialects.core.location import describe
 from ...dialects.core.mlir import ir
-from ...dialects.core.module import Module, direct_ops
+from ...dialects.core.module import Module, direct_ops, ops
 from ...dialects.core.op import Op, view
+from ...dialects.core.symbol_scope import symbols_defined, symbols_needed
 from ...passes.core import Pass
 from ...passes.parts import TARGET
 from ...passes.rewriting import uses
@@ -162,11 +163,7 @@ def _divide(block: ir.Block, chosen: Mapping[Op, int], targets: Sequence[Target]
     Ops that have bodies stay as they are, between parts.
     """
     listed = list(chosen)
-    numbers = {value: n for n, op in enumerate(listed) for value in op.results}
-    operands = [
-        [numbers[v] for v in dict.fromkeys(op.operation.operands) if v in numbers] for op in listed
-    ]
-    levels = part_levels(operands, [chosen[op] for op in listed])
+    levels = part_levels(_needed(listed), [chosen[op] for op in listed])
     parts: dict[tuple[int, int], list[Op]] = {}
     for op, level in zip(listed, levels, strict=True):
         parts.setdefault((level, chosen[op]), []).append(op)
@@ -179,6 +176,22 @@ def _divide(block: ir.Block, chosen: Mapping[Op, int], targets: Sequence[Target]
     for op in direct_ops(block):
         if isinstance(op, CONSTANTS) and not uses(op.results[0]):
             op.operation.erase()
+
+
+def _needed(listed: Sequence[Op]) -> list[list[int]]:
+    """Return the numbers of the ops whose results, or the sizes that these find, each op needs."""
+    numbers = {value: n for n, op in enumerate(listed) for value in op.results}
+    finders = {name: n for n, op in enumerate(listed) for name in symbols_defined(op)}
+    needed: list[list[int]] = []
+    for op in listed:
+        found = [numbers[v] for v in op.operation.operands if v in numbers]
+        if finders:
+            inside = (op, *ops(op.operation))
+            names = {name for each in inside for name in symbols_needed(each)}
+            outer = sorted(names - symbols_defined(op))
+            found += [finders[name] for name in outer if name in finders]
+        needed.append(list(dict.fromkeys(found)))
+    return needed
 
 
 def _enclose(block: ir.Block, members: Sequence[Op], target: str) -> None:

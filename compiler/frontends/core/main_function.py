@@ -2,7 +2,7 @@
 
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ....dialects import tri
@@ -19,7 +19,7 @@ from ....dialects.core.errors import (
 from ....dialects.core.interpret import ConstantEvaluator
 from ....dialects.core.location import node_location
 from ....dialects.core.mlir import ir
-from ....dialects.core.module import Module, add_main, ops
+from ....dialects.core.module import Module, add_main, ops, sources
 from ....dialects.core.sizes.atoms import Size, is_symbolic
 from ....dialects.core.sizes.checks import Check, collected_checks
 from ....dialects.core.sizes.dim import symbols_of
@@ -29,6 +29,17 @@ from ....dialects.core.tensor import Array, Tensor, numpy_dtype
 from .size_evaluator import SizeEvaluator
 from .size_rules import Unknown
 from .values import ints
+
+
+@dataclass(frozen=True)
+class Mark:
+    """Hold what a function consists of at one moment, at the end of one of its blocks."""
+
+    block: ir.Block
+    count: int
+    weights: frozenset[str]
+    checks: int
+    symbols: Mapping[str, Range]
 
 
 class MainFunction:
@@ -89,24 +100,23 @@ class MainFunction:
             named = replace(check, node=node, message=f"{what} {check.message}")
             self._checks.setdefault(key, named)
 
-    def drop_after(self, block: ir.Block, count: int, weights: set[str], checks: int) -> None:
-        """Erase the operations of a block but for the first ones, and what came with them.
+    def mark(self) -> Mark:
+        """Return what is there so far, at the end of the block that is being built."""
+        block = ir.InsertionPoint.current.block
+        weights, symbols = frozenset(self.module.weights), dict(self.symbols)
+        return Mark(block, len(block.operations), weights, len(self._checks), symbols)
 
-        That is all weights but some, and all checks but the first ones.
-        """
-        for operation in reversed(list(block.operations)[count:]):
+    def drop_after(self, mark: Mark) -> None:
+        """Erase what came after a mark: operations of its block, weights, checks and symbols."""
+        for operation in reversed(list(mark.block.operations)[mark.count :]):
             operation.operation.erase()
-        for name in set(self.module.weights) - weights:
+        for name in set(self.module.weights) - mark.weights:
             del self.module.weights[name]
-        for key in list(self._checks)[checks:]:
+        for key in list(self._checks)[mark.checks :]:
             del self._checks[key]
+        self.symbols = dict(mark.symbols)
         self._constant.forget()
         self.elements.forget()
-
-    @property
-    def check_count(self) -> int:
-        """Return how many checks there are so far."""
-        return len(self._checks)
 
     def finish(
         self, outputs: Sequence[tuple[str, ir.Value]], complex_outputs: Sequence[str] = ()
@@ -172,13 +182,13 @@ class MainFunction:
 
     def _fault(self, value: ir.Value, what: str) -> NeedsValue | Undecided:
         """Return why a value is not known at compile time."""
-        sources = self._sources(value)
-        if not sources:
+        inputs = sources([value], self.inputs)
+        if not inputs:
             return Undecided(f"needs the value of {what}, but it {self._reason(value)}")
         return NeedsValue(
             f"needs the value of {what} at compile time, "
-            f"but it depends on the model's inputs: {', '.join(sources)}",
-            sources,
+            f"but it depends on the model's inputs: {', '.join(inputs)}",
+            inputs,
         )
 
     def _reason(self, value: ir.Value) -> str:
@@ -189,18 +199,7 @@ class MainFunction:
         listed = ", ".join(dict.fromkeys(symbols)) or "sizes"
         return unknown[0] if unknown else f"depends on {listed}, known when the model runs"
 
-    def sources_of_found_sizes(self) -> list[str]:
+    def sources_of_found_sizes(self) -> tuple[str, ...]:
         """List the model's inputs on which the sizes depend that ops find when they run."""
         finders = (op for op in ops(self.module.operation) if isinstance(op, DataDependentOp))
-        return self._sources(*(value for op in finders for value in op.operation.operands))
-
-    def _sources(self, *values: ir.Value) -> list[str]:
-        """List the model's inputs on which values depend, in the model's order."""
-        seen: set[ir.Value] = set()
-        pending = list(values)
-        while pending:
-            current = pending.pop()
-            if current not in seen:
-                seen.add(current)
-                pending += current.owner.operands if isinstance(current, ir.OpResult) else []
-        return [name for argument, name in self.inputs.items() if argument in seen]
+        return sources([value for op in finders for value in op.operation.operands], self.inputs)

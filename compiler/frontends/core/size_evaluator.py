@@ -13,6 +13,7 @@ import numpy as np
 
 from ....dialects import tri
 from ....dialects.core.attributes import tensor_of
+from ....dialects.core.interpret import compute_on_demand
 from ....dialects.core.mlir import ir
 from ....dialects.core.op import Op, view
 from ....dialects.core.tensor import Array
@@ -42,26 +43,14 @@ class SizeEvaluator:
         """Return the elements of a value, None for one that cannot be sizes."""
         if not _may_be_sizes(value):
             return None
-        pending = [value]
-        while pending:
-            current = pending[-1]
-            if current in self._known:
-                pending.pop()
-                continue
-            op = view(current.owner) if isinstance(current, ir.OpResult) else None
-            needed = [] if op is None else _needed(op)
-            unknown = [v for v in needed if v not in self._known]
-            if unknown:
-                pending += unknown
-            else:
-                self._find(current, op)
+        compute_on_demand(value, self._known, _ruled, self._find)
         return self._known[value]
 
     def _find(self, value: ir.Value, op: Op | None) -> None:
         array = self._evaluate(value)
         if array is not None:
             self._known[value] = _elements(array)
-        elif op is None or type(op) not in RULES or not _needs_known(op):
+        elif op is None:
             self._known[value] = _unknown(value)
         else:
             operands = [self._known[v] for v in op.operation.operands]
@@ -76,15 +65,15 @@ def _may_be_sizes(value: ir.Value) -> bool:
     return tensor.dtype in ("i1", "i32", "i64")
 
 
-def _needs_known(op: Op) -> bool:
-    """Return whether a rule can be applied: attributes are ints, or the sizes themselves."""
-    values = [*op.operation.operands, *op.results]
-    return all(map(_may_be_sizes, values)) and (isinstance(op, tri.Sizes) or not op.symbols)
+def _ruled(value: ir.Value) -> Op | None:
+    """Return the op that makes a value, if a rule can be applied to it.
 
-
-def _needed(op: Op) -> list[ir.Value]:
-    known = type(op) in RULES and _needs_known(op)
-    return list(op.operation.operands) if known else []
+    Its attributes are ints, or the sizes themselves.
+    """
+    op = view(value.owner) if isinstance(value, ir.OpResult) else None
+    if op is None or type(op) not in RULES or (op.symbols and not isinstance(op, tri.Sizes)):
+        return None
+    return op if all(map(_may_be_sizes, [*op.operation.operands, *op.results])) else None
 
 
 def _elements(array: Array) -> Elements:

@@ -9,6 +9,7 @@ import onnx
 from ....dialects import tri
 from ....dialects.core.errors import Invalid
 from ....dialects.core.mlir import ir
+from ....dialects.core.sizes.atoms import Size, is_symbolic
 from ....dialects.core.tensor import Array, numpy_dtype
 from ..core.values import constant, single, tensor
 from .items import Item
@@ -38,8 +39,10 @@ class Body:
         """Import the body into the region of a loop that runs it."""
         return self.node.graphs.inline(self.graph, inputs, "/body", region=True)
 
-    def fits(self, trips: int) -> bool:
-        """Return whether the loop may be unrolled."""
+    def fits(self, trips: Size) -> bool:
+        """Return whether the loop may be unrolled: its iterations are known, and not many."""
+        if is_symbolic(trips):
+            return False
         return trips <= MOST_TRIPS and trips * count_nodes(self.graph) <= MOST_NODES
 
 

@@ -1,5 +1,6 @@
 """The outputs that an ONNX graph declares, compared with those that the import gives."""
 
+import warnings
 from collections.abc import Mapping, Sequence
 
 import onnx
@@ -18,8 +19,9 @@ NOTE = "correct the declaration, or leave it out: types of outputs are inferred"
 def check_outputs(declared: Sequence[onnx.ValueInfoProto], results: Mapping[str, Item]) -> None:
     """Raise CompileError that lists all outputs that the model declares to be something else.
 
-    Symbols, sizes of -1, and shapes or element types that are left out fit any; numbers fit sizes
-    that they may be in a run.
+    A declared shape decides nothing: where it is another one, a warning says so. Symbols, sizes of
+    -1, and shapes or element types that are left out fit any; numbers fit sizes that they may be in
+    a run.
     """
     faults = [
         Diagnostic(value.name, fault, (NOTE,))
@@ -63,7 +65,11 @@ def _fault(value: onnx.ValueInfoProto, made: Tensor) -> str:
     )
     if fits and dtype == made.dtype:
         return ""
-    return (
+    found = (
         f"output is {spell_shape(made.shape)} of {made.dtype}, "
         f"the model declares {spell_shape(shape)} of {dtype}"
     )
+    if dtype != made.dtype:
+        return found
+    warnings.warn(f"{value.name}: {found}: {NOTE}", stacklevel=2)
+    return ""

@@ -1,6 +1,8 @@
 """Control flow that is decided at run time: ops of `tri` with subgraphs as their bodies."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 import onnx
@@ -9,11 +11,13 @@ from ....dialects import tri
 from ....dialects.core.attributes import type_of
 from ....dialects.core.errors import Invalid, InvalidNode, Unsupported
 from ....dialects.core.mlir import ir
-from ....dialects.core.tensor import Tensor
+from ....dialects.core.tensor import Shape, Tensor
 from ....dialects.tri.control_flow import UNKNOWN
 from ..core.bodies import Bodies
+from ..core.found_sizes import FoundSizes
 from ..core.values import constant, single, tensor
 from .items import EmptyOptional, Item, TensorList
+from .joined_sizes import common_shape, cut, padded
 from .loops import ENDLESS, Body
 from .registry import Node
 
@@ -30,27 +34,60 @@ def scalar(value: ir.Value) -> ir.Value:
 # -- branches -------------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True)
+class Joined:
+    """Hold, for the outputs in which branches differ, by number, a shape in which both have room.
+
+    `returned_shapes` are those that the branches return.
+    """
+
+    shapes: Mapping[int, Shape]
+    returned_shapes: Mapping[int, Sequence[Shape]]
+
+    def returned(self, index: int, item: Item) -> Sequence[ir.Value]:
+        """Return what a branch returns for one of its items."""
+        if index in self.shapes and isinstance(item, ir.Value):
+            return padded(item, self.shapes[index])
+        return _tensors(item)
+
+    def items(
+        self, like: Sequence[Item], values: Sequence[ir.Value], found: FoundSizes
+    ) -> tuple[Item, ...]:
+        """Return the items that values are, of the same kinds as others."""
+        rest = iter(values)
+        return tuple(
+            cut(next(rest), next(rest), self.returned_shapes[index], found)
+            if index in self.shapes
+            else _regrouped(item, rest)
+            for index, item in enumerate(like)
+        )
+
+
 def branch(
     node: Node, condition: ir.Value, branches: Sequence[tuple[onnx.GraphProto, str]]
 ) -> tuple[Item, ...]:
     """Import the first of two branches for a condition that is true, and the second."""
     bodies = Bodies(node.graphs.main, tri.If.op_name, 2)
+    outside = {*node.graphs.main.symbols}
     made: list[tuple[Item, ...] | InvalidNode] = []
     for graph, label in branches:
         with bodies.body(()):
             made.append(_imported(node, graph, label))
-    items = _agreed(node, condition, made)
+    items, joined = _agreed(node, condition, made, outside)
+    ends: list[list[ir.Value]] = []
     for block, each in zip(bodies.blocks, made, strict=True):
         with ir.InsertionPoint(block):
             if isinstance(each, InvalidNode):
                 tri.Fail.build(message=str(each.diagnostics[0]))
             else:
-                tri.Yield.build([value for item in each for value in _tensors(item)])
-    values = [value for item in items for value in _tensors(item)]
+                ends.append(
+                    [value for i, item in enumerate(each) for value in joined.returned(i, item)]
+                )
+                tri.Yield.build(ends[-1])
     captured = bodies.close()
-    op = tri.If.create([condition, captured], [value.type for value in values], {})
+    op = tri.If.create([condition, captured], [value.type for value in ends[0]], {})
     bodies.move_to(op)
-    return _regrouped(items, op.results)
+    return joined.items(items, op.results, node.found)
 
 
 def _imported(node: Node, graph: onnx.GraphProto, label: str) -> tuple[Item, ...] | InvalidNode:
@@ -67,17 +104,32 @@ def _imported(node: Node, graph: onnx.GraphProto, label: str) -> tuple[Item, ...
 
 
 def _agreed(
-    node: Node, condition: ir.Value, made: Sequence[tuple[Item, ...] | InvalidNode]
-) -> tuple[Item, ...]:
-    """Return what the first branch that can run returns; the other one must return the same."""
+    node: Node,
+    condition: ir.Value,
+    made: Sequence[tuple[Item, ...] | InvalidNode],
+    outside: Collection[str],
+) -> tuple[tuple[Item, ...], Joined]:
+    """Return what the first branch that can run returns; the other one must return the same.
+
+    Tensors may differ in sizes: these have a shape in which both have room.
+    """
     able = [each for each in made if not isinstance(each, InvalidNode)]
     if not able:
         raise next(each for each in made if isinstance(each, InvalidNode))
-    kinds = [[_kind(item) for item in each] for each in able]
-    if kinds[0] != kinds[-1]:
-        spelt = " and ".join(", ".join(each) for each in kinds)
-        node.graphs.known(condition, f"input 'cond', as branches return {spelt},")
-    return able[0]
+    shapes: dict[int, Shape] = {}
+    returned: dict[int, Sequence[Shape]] = {}
+    for index, (one, other) in enumerate(zip(able[0], able[-1], strict=True)):
+        if _kind(one) == _kind(other):
+            continue
+        tensors = [item for item in (one, other) if isinstance(item, ir.Value)]
+        shape = common_shape(*tensors, outside=outside) if len(tensors) == 2 else None
+        if shape is None:
+            spelt = " and ".join(", ".join(map(_kind, each)) for each in able)
+            node.graphs.known(condition, f"input 'cond', as branches return {spelt},")
+            raise Unsupported(f"has branches that return {spelt}")
+        shapes[index] = shape
+        returned[index] = [tensor(each).shape for each in tensors]
+    return able[0], Joined(shapes, returned)
 
 
 def _kind(item: Item) -> str:
@@ -94,18 +146,11 @@ def _tensors(item: Item) -> Sequence[ir.Value]:
     return [] if isinstance(item, EmptyOptional) else [item]
 
 
-def _regrouped(like: Sequence[Item], values: Sequence[ir.Value]) -> tuple[Item, ...]:
-    """Return items of the same kinds as others, of other tensors."""
-    rest = list(values)
-    made: list[Item] = []
-    for item in like:
-        count = len(_tensors(item))
-        taken, rest = rest[:count], rest[count:]
-        if isinstance(item, TensorList):
-            made.append(TensorList(tuple(taken), item.dtype))
-        else:
-            made.append(item if isinstance(item, EmptyOptional) else taken[0])
-    return tuple(made)
+def _regrouped(like: Item, values: Iterator[ir.Value]) -> Item:
+    """Return an item of the same kind as another one, of the next tensors."""
+    if isinstance(like, TensorList):
+        return TensorList(tuple(islice(values, len(like.tensors))), like.dtype)
+    return like if isinstance(like, EmptyOptional) else next(values)
 
 
 def _end(block: ir.Block, values: Sequence[ir.Value]) -> None:

@@ -8,6 +8,8 @@ import onnx
 from ....dialects import tri
 from ....dialects.core.errors import Invalid, Unsupported
 from ....dialects.core.mlir import ir
+from ....dialects.core.sizes.atoms import Size
+from ....dialects.core.sizes.checks import need_same
 from ....dialects.core.tensor import normalize_axis
 from ..core.values import tensor
 from .loops import Body
@@ -59,12 +61,12 @@ class Scan:
             raise Invalid(f"has a body of {len(self.graph.output)} outputs, and {states} states")
         return list(given[:states]), list(given[states:])
 
-    def _length(self, scanned: Sequence[ir.Value], axes: Sequence[int]) -> int:
-        lengths = {tensor(x).shape[axis] for x, axis in zip(scanned, axes, strict=True)}
-        if len(lengths) > 1:
-            listed = ", ".join(map(str, sorted(lengths)))
-            raise Invalid(f"scans along axes of sizes {listed}, must be of one size")
-        return lengths.pop()
+    def _length(self, scanned: Sequence[ir.Value], axes: Sequence[int]) -> Size:
+        first, *others = (tensor(x).shape[axis] for x, axis in zip(scanned, axes, strict=True))
+        for size in others:
+            fault = f"scans along axes of sizes {first}, {size}, must be of one size"
+            need_same(first, size, fault)
+        return first
 
     def _stacked(self, outputs: Sequence[list[ir.Value]]) -> list[ir.Value]:
         if outputs and not outputs[0]:

@@ -11,7 +11,7 @@ from ....dialects.core.location import node_location, node_names
 from ....dialects.core.mlir import ir
 from ....dialects.core.op import view
 from ....dialects.core.tensor import Array
-from ..core.main_function import MainFunction
+from ..core.main_function import MainFunction, Mark
 from .graph import Named, nested_nodes, ordered_nodes
 from .items import Item
 from .scopes import MakeConstant, Scope
@@ -69,9 +69,7 @@ class Subgraphs:
     @contextmanager
     def draft(self) -> Generator["Draft"]:
         """Let what is built meanwhile be undone."""
-        block = ir.InsertionPoint.current.block
-        weights, checks = set(self.main.module.weights), self.main.check_count
-        draft = Draft(self.main, block, len(block.operations), weights, checks)
+        draft = Draft(self.main, self.main.mark())
         scopes = [(scope, dict(scope.values)) for scope in self._scope.outwards()]
         yield draft
         if draft.undone:
@@ -94,13 +92,10 @@ class Draft:
     """Remember what was there before something was built, so that it can be undone."""
 
     main: MainFunction
-    block: ir.Block
-    count: int
-    weights: set[str]
-    checks: int
+    mark: Mark
     undone: bool = False
 
     def undo(self) -> None:
         """Erase what was built since the beginning of the draft."""
         self.undone = True
-        self.main.drop_after(self.block, self.count, self.weights, self.checks)
+        self.main.drop_after(self.mark)

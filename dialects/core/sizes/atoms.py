@@ -72,13 +72,25 @@ def terms_of(size: Size) -> Terms:
     return {(): int(size)} if size else {}
 
 
+def scaled_atom(size: Size) -> tuple[Atom, int] | None:
+    """Return the atom that a size is a multiple of, and the factor; None for any other size."""
+    terms = terms_of(size)
+    if len(terms) != 1:
+        return None
+    ((product, factor),) = terms.items()
+    return (product[0], factor) if len(product) == 1 else None
+
+
+def single_atom(size: Size) -> Atom | None:
+    """Return the atom that a size is, or None for any other size."""
+    found = scaled_atom(size)
+    return found[0] if found is not None and found[1] == 1 else None
+
+
 def single_symbol(size: Size) -> Symbol | None:
     """Return the symbol that a size is, or None for any other size."""
-    terms = terms_of(size)
-    for product, factor in terms.items():
-        if len(terms) == factor == len(product) == 1 and isinstance(product[0], Symbol):
-            return product[0]
-    return None
+    atom = single_atom(size)
+    return atom if isinstance(atom, Symbol) else None
 
 
 def order_of_product(product: Product) -> tuple[int, str]:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
 from ..errors import Invalid
-from .atoms import Size, is_symbolic, terms_of
+from .atoms import Size, is_symbolic, scaled_atom
 from .checks import Check
 from .dim import evaluate, substitute, symbols_of
 from .symbols import Symbol
@@ -49,13 +49,8 @@ def bind_symbols(
 
 def _solved(size: Size, found: int) -> tuple[Symbol, int] | None:
     """Return the symbol of which a size is a multiple, and its value; None for other sizes."""
-    terms = terms_of(size)
-    if len(terms) != 1:
-        return None
-    ((product, factor),) = terms.items()
-    if len(product) == 1 and isinstance(product[0], Symbol) and found % factor == 0:
-        return product[0], found // factor
-    return None
+    atom, factor = scaled_atom(size) or (None, 1)
+    return (atom, found // factor) if isinstance(atom, Symbol) and not found % factor else None
 
 
 def _need_size(name: str, axis: int, size: Size, found: int, sizes: Mapping[str, int]) -> None:

@@ -23,6 +23,7 @@ from .atoms import (
     Size,
     Terms,
     order_of_product,
+    single_atom,
     spell,
     terms_of,
 )
@@ -321,14 +322,6 @@ def _only_quotient(size: Size) -> Quotient | None:
     return found if isinstance(found, Quotient) and not isinstance(found.divisor, Dim) else None
 
 
-def _single_atom(size: Size) -> Atom | None:
-    if isinstance(size, Dim) and len(size.terms) == 1:
-        ((product, factor),) = size.terms.items()
-        if factor == 1 and len(product) == 1:
-            return product[0]
-    return None
-
-
 def _exact(size: Size, divisor: Size) -> Size | None:
     """Divide where nothing is left for any sizes of the symbols, else return None."""
     if size == divisor or size == 0:
@@ -395,5 +388,5 @@ def lowest(*sizes: Size) -> Size:
 
 
 def _alternatives(size: Size) -> tuple[Size, ...]:
-    atom = _single_atom(size)
+    atom = single_atom(size)
     return atom.of if isinstance(atom, Maximum) else (size,)

@@ -42,43 +42,73 @@ class NonMaxSuppression(DataDependentOp, TriOp):
     def infer(
         self, boxes: Tensor, scores: Tensor, overlap: Tensor | None, least: Tensor | None
     ) -> Tensor:
-        same_dtype(need_float(boxes), scores)
-        if scores.rank != 3 or boxes.shape != (scores.shape[0], scores.shape[2], 4):
-            raise Invalid(f"boxes are {boxes}, scores {scores}: must be BxNx4 and BxCxN")
-        for name, threshold in (("overlap", overlap), ("least", least)):
-            if threshold is not None and need_float(threshold).shape != ():
-                raise Invalid(f"{name} is {threshold}, must be one number")
-        if self.limit < 0:
-            raise Invalid(f"limit is {self.limit}, must be at least 0")
+        need_boxes(boxes, scores, overlap, least, self.limit)
         return Tensor((self.count, 3), "i64")
 
     def reference(
         self, boxes: Array, scores: Array, overlap: Array | None, least: Array | None
     ) -> Array:
-        score = -np.inf if least is None else float(least)
-        shared = 0.0 if overlap is None else float(overlap)
-        kept = [
-            (batch, kind, box)
-            for batch, kinds in enumerate(widen(scores))
-            for kind, values in enumerate(kinds)
-            for box in _kept(self._corners(widen(boxes)[batch]), values, self.limit, shared, score)
-        ]
-        return np.array(kept, np.int64).reshape(-1, 3)
-
-    def _corners(self, boxes: Array) -> tuple[Array, Array]:
-        """Return the lower and the upper corners of boxes."""
-        first, second = boxes[:, :2], boxes[:, 2:]
-        if self.centered:
-            return first - second / 2, first + second / 2
-        return np.minimum(first, second), np.maximum(first, second)
+        return chosen_boxes(boxes, scores, overlap, least, self.limit, self.centered)
 
     def most(self, boxes: Tensor, scores: Tensor, *_: Tensor | None) -> tuple[Size]:
-        batches, classes, count = scores.shape
-        each = count if self.limit == NOT_LIMITED else lowest(self.limit, count)
-        return (batches * classes * each,)
+        return (most_boxes(scores, self.limit),)
 
     def find(self, operands: Sequence[Array], results: Sequence[Array]) -> tuple[int]:
         return (len(results[0]),)
+
+
+def need_boxes(
+    boxes: Tensor, scores: Tensor, overlap: Tensor | None, least: Tensor | None, limit: int
+) -> None:
+    """Raise Invalid unless boxes can be chosen."""
+    same_dtype(need_float(boxes), scores)
+    if scores.rank != 3 or boxes.shape != (scores.shape[0], scores.shape[2], 4):
+        raise Invalid(f"boxes are {boxes}, scores {scores}: must be BxNx4 and BxCxN")
+    for name, threshold in (("overlap", overlap), ("least", least)):
+        if threshold is not None and need_float(threshold).shape != ():
+            raise Invalid(f"{name} is {threshold}, must be one number")
+    if limit < 0:
+        raise Invalid(f"limit is {limit}, must be at least 0")
+
+
+def most_boxes(scores: Tensor, limit: int) -> Size:
+    """Return how many boxes are chosen at most."""
+    batches, classes, _ = scores.shape
+    return batches * classes * most_of_class(scores, limit)
+
+
+def most_of_class(scores: Tensor, limit: int) -> Size:
+    """Return how many boxes are chosen of a class at most."""
+    count = scores.shape[2]
+    return count if limit == NOT_LIMITED else lowest(limit, count)
+
+
+def chosen_boxes(
+    boxes: Array,
+    scores: Array,
+    overlap: Array | None,
+    least: Array | None,
+    limit: int,
+    centered: bool,
+) -> Array:
+    """Return batch, class and box of the boxes that are chosen."""
+    score = -np.inf if least is None else float(least)
+    shared = 0.0 if overlap is None else float(overlap)
+    kept = [
+        (batch, kind, box)
+        for batch, kinds in enumerate(widen(scores))
+        for kind, values in enumerate(kinds)
+        for box in _kept(_corners(widen(boxes)[batch], centered), values, limit, shared, score)
+    ]
+    return np.array(kept, np.int64).reshape(-1, 3)
+
+
+def _corners(boxes: Array, centered: bool) -> tuple[Array, Array]:
+    """Return the lower and the upper corners of boxes."""
+    first, second = boxes[:, :2], boxes[:, 2:]
+    if centered:
+        return first - second / 2, first + second / 2
+    return np.minimum(first, second), np.maximum(first, second)
 
 
 def _kept(

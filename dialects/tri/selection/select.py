@@ -30,9 +30,7 @@ class NonZero(DataDependentOp, TriOp):
         return Tensor((x.rank, self.count), "i64")
 
     def reference(self, x: Array) -> Array:
-        if x.ndim == 0:  # numpy has no indices of no axes
-            return np.zeros((0, int(x != 0)), np.int64)
-        return np.array(np.nonzero(x), np.int64)
+        return indices_of(x)
 
     def most(self, x: Tensor) -> tuple[Size]:
         return (x.size,)
@@ -72,3 +70,10 @@ class Compress(DataDependentOp, TriOp):
 
     def find(self, operands: Sequence[Array], results: Sequence[Array]) -> tuple[int]:
         return (results[0].shape[self.axis],)
+
+
+def indices_of(x: Array) -> Array:
+    """Return the indices of the elements that are not zero, a column for each."""
+    if x.ndim == 0:  # numpy has no indices of no axes
+        return np.zeros((0, int(x != 0)), np.int64)
+    return np.array(np.nonzero(x), np.int64)

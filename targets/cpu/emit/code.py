@@ -9,6 +9,8 @@ from ....dialects.core.location import node_names
 from ....dialects.core.mlir import ir
 from ....dialects.core.module import Module, ops
 from ....dialects.core.op import Op
+from ....dialects.core.sizes.atoms import Size
+from ....dialects.core.sizes.dim import highest
 from ....runtime.cpu.code import CpuRequirements, Kernel
 from ....runtime.cpu.part import CpuPart
 from ....runtime.cpu.step import CpuStep, SizeTable
@@ -16,8 +18,9 @@ from ....runtime.cpu.thread_pool import CODE as THREADS
 from ...calls import Call, NumberedCall
 from ...compiled import Buffers, CompiledPart
 from ...core import Progress
+from ...found_arenas import stage_of
 from ...options import CompileOptions
-from ...program import Program
+from ...program import Program, own_bytes
 from ...written import written
 from ..layout.describe import describe_layouts
 from .call_table import KernelCall
@@ -79,6 +82,7 @@ class NativeCode(CompiledPart):
                 nodes=tuple(dict.fromkeys(nodes)),
                 phases=phases,
                 tables=tuple(tables) if any(table.words for table in tables) else (),
+                thread_bytes=written(_late_bytes(calls, buffers.program)),
             )
         ]
 
@@ -107,6 +111,12 @@ class NativeCode(CompiledPart):
     def part(self, program: Program) -> CpuPart | None:
         kernels = _kernels(self.codes[0], program)
         return CpuPart(kernels, tuple(map(_requirements, self.codes))) if kernels else None
+
+
+def _late_bytes(calls: Sequence[NumberedCall], program: Program) -> Size:
+    """Return what calls need of the memory of a thread, of what is known in the middle of a run."""
+    needed = (own_bytes(call) for _, call in calls)
+    return highest(0, *(size for size in needed if stage_of(size, program.found)))
 
 
 def _requirements(code: CpuCode) -> CpuRequirements:

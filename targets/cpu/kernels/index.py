@@ -237,6 +237,24 @@ def carry(
     return [n.with_ssa(v) for n, v in zip(initial, loop.results, strict=True)]
 
 
+def carry_while(
+    initial: Carried, goes_on: Callable[[Carried], Value], body: Callable[[Carried], Carried]
+) -> Carried:
+    """Emit a loop that carries numbers as long as a test of them holds; return the last ones."""
+    types = [n.ssa.type for n in initial]
+    loop = scf.WhileOp(types, [n.ssa for n in initial])
+    test, trip = (ir.Block.create_at_start(region, types) for region in loop.regions)
+
+    def numbers(values: Sequence[Any]) -> Carried:
+        return [n.with_ssa(v) for n, v in zip(initial, values, strict=True)]
+
+    with ir.InsertionPoint(test):
+        scf.condition(goes_on(numbers(test.arguments)).ssa, test.arguments)
+    with ir.InsertionPoint(trip):
+        scf.yield_([n.ssa for n in body(numbers(trip.arguments))])
+    return numbers(loop.results)
+
+
 def carry_nest(
     shape: Sequence[int], initial: Carried, body: Callable[[list[IndexExpr], Carried], Carried]
 ) -> Carried:

@@ -55,3 +55,8 @@ def lower_trilu(op: tri.Trilu, kernel: KernelBuilder, x: Buffer, epilogue: Epilo
         return kept.select(x.load(at, lanes), 0)
 
     epilogue.emit_vectors(read, x.dtype, dtype)
+
+
+@template(tri.Iota)
+def lower_iota(op: tri.Iota, kernel: KernelBuilder, epilogue: Epilogue) -> None:
+    epilogue.emit_vectors(lambda at, lanes: neighbours(at[0], lanes, "i64"), "i64")

@@ -54,3 +54,22 @@ func.func @copies_constants(%x: tensor<3x3xf32>) -> (tensor<3x3xf32>, tensor<3x3
   %3 = "tri.mul"(%2, %c) : (tensor<3x3xf32>, tensor<f32>) -> tensor<3x3xf32>
   return %0, %3 : tensor<3x3xf32>, tensor<3x3xf32>
 }
+
+// -----
+
+// What needs a size comes behind the part that finds it, though it reads nothing of that part.
+// CPU-LABEL: func.func @waits_for_sizes
+// CPU:         "tri.part"(%{{.*}}) ({
+// CPU:           "tri.define_sizes"
+// CPU:         }) {target = "host"}
+// CPU:         %[[Y:.*]] = "tri.part"(%{{.*}}) ({
+// CPU:           "tri.expand"
+// CPU:         }) {target = "cpu"}
+// CPU:         return %[[Y]]
+// CHECK-LABEL: func.func @waits_for_sizes
+func.func @waits_for_sizes(%n: tensor<i64>, %x: tensor<1xf32>) -> tensor<?xf32, ["u0"]> attributes {
+    trivium.symbols = {u0 = "0.."}} {
+  %0 = "tri.define_sizes"(%n) {sizes = ["u0"]} : (tensor<i64>) -> tensor<i64>
+  %1 = "tri.expand"(%x) {shape = ["u0"]} : (tensor<1xf32>) -> tensor<?xf32, ["u0"]>
+  return %1 : tensor<?xf32, ["u0"]>
+}

@@ -13,6 +13,10 @@ def non_zero(pick: Pick) -> Example:
     return Example((x,), {"count": int(np.count_nonzero(x))})
 
 
+def padded_non_zero(pick: Pick) -> Example:
+    return Example(non_zero(pick).operands)
+
+
 def compress(pick: Pick) -> Example:
     x = pick.array(pick.shape((1, 3)), *ANY)
     axis = pick.axis(x.ndim)
@@ -44,6 +48,11 @@ def non_max_suppression(pick: Pick) -> Example:
     )
     operands = (boxes, scores, _scalar(overlap), _scalar(least))
     return Example(operands, {"count": count, "limit": limit})
+
+
+def padded_non_max_suppression(pick: Pick) -> Example:
+    example = non_max_suppression(pick)
+    return Example(example.operands, {"limit": example.attributes["limit"]})
 
 
 def _scalar(number: float | None) -> Array | None:
@@ -87,4 +96,6 @@ SELECTION: dict[type[tri.TriOp], Maker] = {
     tri.Unique: unique,
     tri.NonMaxSuppression: non_max_suppression,
     tri.DefineSizes: define_sizes,
+    tri.PaddedNonZero: padded_non_zero,
+    tri.PaddedNonMaxSuppression: padded_non_max_suppression,
 }

@@ -9,6 +9,7 @@ from examples_math import MATH
 from examples_moves import MOVES
 from examples_networks import NETWORKS
 from examples_nn import NN
+from examples_selection import SELECTION
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from ir_graphs import names
@@ -22,7 +23,7 @@ from trivium.dialects.core.op import Op
 from trivium.dialects.core.tensor import Array, Tensor
 from trivium.passes.decompose import Decompose, decomposition_rules
 
-EXAMPLES = MATH | MOVES | NETWORKS | NN
+EXAMPLES = MATH | MOVES | NETWORKS | NN | SELECTION
 ELSEWHERE = {tri.Quantize, tri.Dequantize}
 """Ops whose types no array tells: dialects/test_quantized.py decomposes them."""
 RULES = [pytest.param(op, id=op.op_name) for op in decomposition_rules() if op not in ELSEWHERE]

@@ -8,14 +8,16 @@ from .....dialects.core.errors import Invalid, Unsupported
 from .....dialects.core.sizes.atoms import is_symbolic, terms_of
 from .....dialects.core.sizes.checks import need
 from .....dialects.core.tensor import Array, Shape, normalize_axis
+from ...core.resampling import CROP, Sampling, resample
 from ...core.values import tensor
-from ..registry import Size, Sizes, Value, onnx_op
+from ..computed_scales import computed_parts, scaled_axes, sized_axes
+from ..registry import Node, Size, Value, onnx_op
 
 Floats = tuple[float, ...]
 Ints = tuple[int, ...]
 T = TypeVar("T")
 
-CROP = "tf_crop_and_resize"
+POLICIES = ("stretch", "not_larger", "not_smaller")
 
 
 @onnx_op("Upsample", since=7)
@@ -24,21 +26,24 @@ def upsample_by_attribute(x: Value, *, scales: Floats, mode: str = "nearest") ->
 
 
 @onnx_op("Upsample", since=9)
-def upsample(x: Value, scales: Array, *, mode: str = "nearest") -> tri.Resize:
-    return _resize_by_position(x, _floats(scales), mode)
-
-
 @onnx_op("Resize", since=10)
-def resize_by_scales(x: Value, scales: Array, *, mode: str = "nearest") -> tri.Resize:
-    return _resize_by_position(x, _floats(scales), mode)
+def resize_by_scales(
+    x: Value, scales: Value, *, mode: str = "nearest", node: Node
+) -> tri.Resize | Value:
+    known = node.evaluate(scales)
+    if known is not None:
+        return _resize_by_position(x, _floats(known), mode)
+    how = Sampling(mode, "asymmetric", "simple")
+    axes = range(tensor(x).rank)
+    return resample(x, scaled_axes(x, scales, axes, (), node), how)
 
 
 @onnx_op("Resize", since=11)
 def resize(
     x: Value,
-    roi: Array | None = None,
-    scales: Array | None = None,
-    sizes: Sizes | None = None,
+    roi: Value | None = None,
+    scales: Value | None = None,
+    sizes: Value | None = None,
     *,
     antialias: int = 0,
     axes: Ints | None = None,
@@ -49,33 +54,74 @@ def resize(
     keep_aspect_ratio_policy: str = "stretch",
     mode: str = "nearest",
     nearest_mode: str = "round_prefer_floor",
-) -> tri.Resize:
+    node: Node,
+) -> tri.Resize | Value:
     shape = tensor(x).shape
     for size in shape:
         need(size, 1, f"has an empty input {tensor(x)}")
-    chosen = _axes(axes, shape)
-    parts = _parts(roi, chosen, shape) if coordinate_transformation_mode == CROP else ()
-    if scales is not None and scales.size:
-        new_scales = _spread(_floats(scales), chosen, (1.0,) * len(shape), "scales")
-        new_sizes = _scaled_sizes(shape, new_scales, parts)
-    elif sizes:
-        wanted = _spread(sizes, chosen, shape, "sizes")
-        new_sizes, new_scales = _fit(shape, wanted, chosen, keep_aspect_ratio_policy)
-    else:
+    if keep_aspect_ratio_policy not in POLICIES:
+        known = ", ".join(POLICIES)
+        raise Invalid(f"has keep_aspect_ratio_policy '{keep_aspect_ratio_policy}', not in {known}")
+    chosen, crops = _axes(axes, shape), coordinate_transformation_mode == CROP
+    part = node.evaluate(roi) if crops and roi is not None else None
+    given = scales if scales is not None and tensor(scales).size else sizes
+    if given is None or not tensor(given).size:
         raise Invalid("has neither scales nor sizes")
-    return tri.Resize.build(
-        x,
-        sizes=new_sizes,
-        scales=new_scales,
-        mode=mode,
-        coordinate_transform=coordinate_transformation_mode,
-        nearest_mode=nearest_mode,
-        cubic_coeff_a=cubic_coeff_a,
-        exclude_outside=bool(exclude_outside),
-        antialias=bool(antialias),
-        extrapolation_value=extrapolation_value,
-        roi=parts,
+    parts = _parts(part, chosen, shape) if crops and (part is not None or roi is None) else ()
+    target: tuple[Shape, Floats] | None = None
+    if parts or not crops:
+        fixed = (given is scales, chosen, shape, parts, keep_aspect_ratio_policy)
+        target = _target(given, *fixed, node)
+    if target is not None:
+        return tri.Resize.build(
+            x,
+            sizes=target[0],
+            scales=target[1],
+            mode=mode,
+            coordinate_transform=coordinate_transformation_mode,
+            nearest_mode=nearest_mode,
+            cubic_coeff_a=cubic_coeff_a,
+            exclude_outside=bool(exclude_outside),
+            antialias=bool(antialias),
+            extrapolation_value=extrapolation_value,
+            roi=parts,
+        )
+    if antialias:
+        node.graphs.known(given, "input 'scales' or 'sizes', as it smooths,")
+    how = Sampling(
+        mode,
+        coordinate_transformation_mode,
+        nearest_mode,
+        cubic_coeff_a,
+        bool(exclude_outside),
+        extrapolation_value,
     )
+    spans = computed_parts(roi, chosen) if crops and roi is not None else ()
+    if given is scales:
+        return resample(x, scaled_axes(x, given, chosen, spans, node), how)
+    return resample(x, sized_axes(x, given, chosen, keep_aspect_ratio_policy, spans, node), how)
+
+
+def _target(
+    given: Value,
+    by_scales: bool,
+    axes: Ints,
+    shape: Shape,
+    parts: Floats,
+    policy: str,
+    node: Node,
+) -> tuple[Shape, Floats] | None:
+    """Return sizes and scales of the result; None where the scales are not known."""
+    if by_scales:
+        known = node.evaluate(given)
+        if known is None:
+            return None
+        scales = _spread(_floats(known), axes, (1.0,) * len(shape), "scales")
+        return _scaled_sizes(shape, scales, parts), scales
+    if None in node.found.known(given):
+        return None
+    wanted = _spread(node.sizes(given, "input 'sizes'"), axes, shape, "sizes")
+    return _fit(shape, wanted, axes, policy)
 
 
 @onnx_op("GridSample", since=16)
@@ -167,29 +213,28 @@ def _scaled(size: Size, span: float, scale: float) -> Size:
     return size * above // below
 
 
-def _fit(shape: Shape, wanted: Shape, axes: Ints, policy: str) -> tuple[Shape, Floats]:
-    """Return the sizes that the policy allows, and the scales that lead there."""
+def _fit(shape: Shape, wanted: Shape, axes: Ints, policy: str) -> tuple[Shape, Floats] | None:
+    """Return the sizes that the policy allows, and the scales that lead there.
+
+    Returns None where the scales depend on a run.
+    """
     ratios = tuple(map(_ratio, wanted, shape))
+    found = tuple(ratio for ratio in ratios if ratio is not None)
+    if len(found) < len(shape) or (policy != "stretch" and any(map(is_symbolic, shape))):
+        return None
     if policy == "stretch":
-        return wanted, ratios
-    if policy not in ("not_larger", "not_smaller"):
-        known = "stretch, not_larger or not_smaller"
-        raise Invalid(f"has keep_aspect_ratio_policy '{policy}', must be {known}")
-    if any(map(is_symbolic, shape)):
-        raise Unsupported(f"has keep_aspect_ratio_policy '{policy}' for sizes that are not known")
+        return wanted, found
     choose = min if policy == "not_larger" else max
-    scale = choose(ratios[axis] for axis in axes)
+    scale = choose(found[axis] for axis in axes)
     scales = tuple(scale if axis in axes else 1.0 for axis in range(len(shape)))
     rounded = (math.floor(size * s + 0.5) for size, s in zip(shape, scales, strict=True))
     return tuple(rounded), scales
 
 
-def _ratio(wanted: Size, size: Size) -> float:
-    """Return the quotient of two sizes; Unsupported unless it is the same in all runs."""
+def _ratio(wanted: Size, size: Size) -> float | None:
+    """Return the quotient of two sizes; None unless it is the same in all runs."""
     if not is_symbolic(wanted) and not is_symbolic(size):
         return wanted / size
     product, below = next(iter(terms_of(size).items()))
     above = terms_of(wanted).get(product, 0)
-    if wanted * below != size * above:
-        raise Unsupported(f"resizes an axis from {size} to {wanted}, of which no scale is known")
-    return above / below
+    return above / below if wanted * below == size * above else None

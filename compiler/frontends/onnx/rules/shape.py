@@ -4,10 +4,11 @@ import math
 from collections.abc import Sequence
 
 from .....dialects import tri
-from .....dialects.core.errors import Invalid
+from .....dialects.core.errors import Invalid, Undecided
 from .....dialects.core.sizes.atoms import is_symbolic
-from .....dialects.core.sizes.checks import need_divides, need_same
+from .....dialects.core.sizes.checks import need, need_divides, need_same
 from .....dialects.core.sizes.dim import highest, lowest
+from .....dialects.core.sizes.limits import is_same
 from .....dialects.core.tensor import (
     Shape,
     Tensor,
@@ -36,7 +37,7 @@ def _resolved(x: Tensor, wanted: Sequence[int], allowzero: bool) -> Shape:
     """Fill in what a target shape leaves open: zeros are sizes of x, -1 is what remains."""
     shape = list(wanted)
     for axis, size in enumerate(shape):
-        if not allowzero and not _keeps(x, axis, size) and not size:
+        if not allowzero and not _keeps(x, axis, size) and _is_zero(size, axis):
             if axis >= x.rank:
                 raise Invalid(f"takes size {axis} from {x}, which has rank {x.rank}")
             shape[axis] = x.shape[axis]
@@ -47,7 +48,24 @@ def _resolved(x: Tensor, wanted: Sequence[int], allowzero: bool) -> Shape:
     if shape.count(-1) > 1 or known == 0:
         raise Invalid(fault)
     need_divides(x.size, known, fault)
-    return tuple(x.size // known if size == -1 else size for size in shape)
+    rest = _quotient(x.size, known)
+    return tuple(rest if size == -1 else size for size in shape)
+
+
+def _quotient(size: Size, divisor: Size) -> Size:
+    """Divide sizes of which a check says that the divisor is not 0."""
+    try:
+        return size // divisor
+    except Undecided:
+        return size // highest(divisor, 1)
+
+
+def _is_zero(size: Size, axis: int) -> bool:
+    """Return whether a size is 0; one that depends on a run must not be."""
+    answer = is_same(size, 0)
+    if answer is None:
+        need(size, 1, f"computes size {size} for axis {axis}, must not be 0: that means to keep it")
+    return answer is True
 
 
 def _keeps(x: Tensor, axis: int, size: Size) -> bool:

@@ -125,7 +125,7 @@ def test_numbers_and_arrays_of_them():
     values = found.at({"N": 3, "T": 32})
     assert [values("16*T_16"), values("at_1"), values(7)] == [32, 384, 7]
     assert values.arenas == {ARENA: 768}
-    array = SizeArray(cast("Any", [5, "8*N*T_16", "at_1", -1]), found.places).at(values)
+    array = SizeArray(cast("Any", [5, "8*N*T_16", "at_1", -1])).at(values)
     assert array.dtype == np.int64
     assert array.tolist() == [5, 48, 384, -1]
 

@@ -3,7 +3,11 @@
 import numpy as np
 import pytest
 from graphs import array
-from single_node import agree, refused
+from onnx import numpy_helper
+from single_node import agree, refused, single_node
+from trivium.compiler.frontends.onnx import import_onnx
+from trivium.dialects.core.errors import CompileError
+from trivium.dialects.core.mlir import new_context
 
 pytest.importorskip("onnxruntime")
 
@@ -79,7 +83,7 @@ def test_resize_keeps_the_aspect_ratio(policy: str) -> None:
 
 
 def test_resizing_that_makes_no_sense_is_refused() -> None:
-    x, sizes, scales = array(1, 2, 4), np.array([1, 2, 8]), np.array([1, 2, 0.5], np.float32)
+    x, sizes, scales = array(1, 2, 4), np.array([1, 2, 8]), np.ones(3, np.float32)
     refused("has neither scales nor sizes", "Resize", [x], 13)
     refused("has 2 sizes, must have 3", "Resize", [x, None, None, sizes[:2]], 13)
     refused("must name each axis once", "Resize", [x, None, None, sizes[:2]], 18, axes=[2, -1])
@@ -87,8 +91,16 @@ def test_resizing_that_makes_no_sense_is_refused() -> None:
     refused("has keep_aspect_ratio_policy 'bend'", "Resize", [x, None, None, sizes], 18, **given)
     crop = {"coordinate_transformation_mode": "tf_crop_and_resize"}
     refused("has 0 entries in roi, must have 6", "Resize", [x, None, None, sizes], 13, **crop)
-    refused("must all be at most 1 or all at least 1", "Resize", [x, scales], 10)
-    refused("has 2 scales, input has rank 3", "Resize", [x, scales[:2]], 10)
+    refused("has 2 scales, must have 3", "Resize", [x, scales[:2]], 10)
+
+
+def test_one_rounding_serves_all_known_scales_of_old_operators() -> None:
+    made = single_node("Resize", [array(1, 2, 4), np.array([1, 2, 0.5], np.float32)], 10)
+    known = numpy_helper.from_array(np.array([1, 2, 0.5], np.float32), "x1")
+    made.graph.initializer.append(known)
+    del made.graph.input[1]
+    with new_context(), pytest.raises(CompileError, match="must all be at most 1 or all at least"):
+        import_onnx(made)
 
 
 @pytest.mark.parametrize("opset", [16, 20])

@@ -268,3 +268,18 @@ COMPUTED = """computed (float[T] x, int64[1] n) => (float[a] y) { [tiled] y = Ti
 
 def test_sizes_that_data_decides_are_found_when_the_model_runs() -> None:
     assert found_sizes(COMPUTED) == ["u0"]
+
+
+HALVED = """halved (float[4, T] x, float[S] z) => (float[a, b, c] y)
+    <int64[1] two = {2}, int64[1] rest = {-1}> {
+        size = Shape (z)
+        half = Div (size, two)
+        target = Concat <axis = 0> (two, half, rest)
+        [view] y = Reshape (x, target)
+}"""
+
+
+def test_a_computed_size_of_a_shape_must_not_be_0() -> None:
+    (least, *_) = checks(HALVED)
+    assert least.startswith("view: S//2 - 1 >= 0: 'Reshape' node computes size S//2 for axis 1")
+    assert not any("S//2 - 1" in check for check in checks(HALVED, S=Range(2)))
