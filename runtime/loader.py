@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar, cast
 
 from .contents import Contents
-from .sizes.evaluation import SizeArray
 from .sizes.size_expressions import Size
+from .sizes.values import SizeArray
 
 T = TypeVar("T")
 

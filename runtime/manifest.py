@@ -10,7 +10,8 @@ from .contents import Contents, Symbol
 from .errors import PackageError
 from .kinds import LEFT_OUT
 from .schema import decode, decode_fields, decode_list, encode
-from .sizes.evaluation import STATIC, Evaluation, Values
+from .sizes.evaluation import Evaluation
+from .sizes.values import STATIC, Values
 from .step import Step
 
 FORMAT = "trivium"

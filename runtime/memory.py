@@ -4,7 +4,6 @@ import ctypes
 import mmap
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from copy import copy
 from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
@@ -117,8 +116,8 @@ class Bases:
 
     def at(self, buffers: "Buffers") -> "Bases":
         """Return the same memory with other shapes and offsets of the buffers in it."""
-        bases = copy(self)
-        bases._buffers = buffers
+        bases = Bases.__new__(Bases)
+        vars(bases).update(vars(self), _buffers=buffers)
         return bases
 
     def move(self, base: int, place: Place) -> None:

@@ -149,7 +149,16 @@ def _mapping(kind: "type[Any] | str", value: object, path: str, texts: bool) -> 
 
 def _sequence(kind: type[T], value: object, path: str, texts: bool) -> tuple[T, ...]:
     items = decode_list(value, path)
+    if _plain(kind, texts).issuperset(map(type, items)):
+        return cast("tuple[T, ...]", tuple(items))
     return tuple(decode(kind, item, f"{path}[{i}]", texts) for i, item in enumerate(items))
+
+
+@cache
+def _plain(kind: Any, texts: bool) -> frozenset[type[Any]]:
+    """Return the types of values that need no decoding; those of sizes are by the thousand."""
+    kinds = set(get_args(kind) if isinstance(kind, UnionType) else (kind,))
+    return frozenset(kinds & ({int, str} if texts or not isinstance(kind, UnionType) else {int}))
 
 
 def _object(value: object, path: str) -> dict[str, object]:

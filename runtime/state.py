@@ -8,7 +8,7 @@ from itertools import groupby
 from .contents import ARENA, PROCESS
 from .memory import Bases, Place, allocate
 from .memory_space import SessionMemory
-from .sizes.evaluation import STATIC, Values
+from .sizes.values import STATIC, Values
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,8 @@ _MOST_PHASES = 1 << 24
 class SizeTable:
     """Hold the numbers that a native function reads at the sizes of a plan.
 
-    `words` are its calls, `ranges` the iterations and the most chunks of each phase.
+    `words` are its calls, `ranges` the iterations of each phase, and how many chunks its work is
+    worth: it has at least one, and at most as many as iterations.
     """
 
     words: tuple[Size, ...] = ()
@@ -69,10 +70,10 @@ class CpuStep(Step):
                 f"{machines} machines"
             )
         for i, table in enumerate(self.tables):
-            if self.phases and len(table.ranges) > 2 * self.phases:
+            if self.phases and len(table.ranges) != 2 * self.phases:
                 raise PackageError(
-                    f"'{where}.tables[{i}].ranges' has {len(table.ranges)} numbers, must have at "
-                    f"most two for each of {self.phases} phases"
+                    f"'{where}.tables[{i}].ranges' has {len(table.ranges)} numbers, must have two "
+                    f"for each of {self.phases} phases"
                 )
 
     def load(self, loader: Loader) -> Bind:
@@ -83,23 +84,26 @@ class CpuStep(Step):
         library = loader.once("cpu", lambda: _load(loader))
         library.address(self.symbol)  # a function that is missing is found now
         pool, own_bytes = pool_of(loader.entries[CODE]), loader.contents.memory.thread_bytes
-        made = [loader.array(each) for each in self._sizes(loader)]
+        table = self._table(loader)
+        made = loader.array((*table.words, *table.ranges))
 
         def bind(state: SessionState) -> Run:
-            tables = [each.at(state.values) for each in made]
-            threads = state.threads if self.phases and _may_share(tables) else 1
+            numbers = made.at(state.values)
+            words, ranges = numbers[: len(table.words)], numbers[len(table.words) :]
+            threads = state.threads if self.phases else 1
+            if self.tables and threads > 1 and not _cut(ranges):
+                threads = 1
             own = max(state.values(own_bytes), state.values(self.thread_bytes))
-            work = (library.address(self.symbol), self.phases, own, threads, tables)
+            work = (library.address(self.symbol), self.phases, own, threads, (words, ranges))
             return ParallelProgram(library, state.bases, pool, *work).run
 
         return bind
 
-    def _sizes(self, loader: Loader) -> Sequence[Sequence[Size]]:
-        """Return the words and the ranges for the code in use, if sizes depend on symbols."""
+    def _table(self, loader: Loader) -> SizeTable:
+        """Return the sizes for the code in use; none where they do not depend on symbols."""
         if not self.tables:
-            return ()
-        table = self.tables[loader.contents.part(CpuPart).machines.index(_choose(loader))]
-        return table.words, table.ranges
+            return SizeTable()
+        return self.tables[loader.contents.part(CpuPart).machines.index(_choose(loader))]
 
     def operation(self, contents: Contents) -> str:
         return self.symbol
@@ -128,9 +132,9 @@ def _choose(loader: Loader) -> CpuRequirements:
     return loader.once("cpu machine", lambda: choose_code(machines))
 
 
-def _may_share(tables: Sequence[NDArray[np.int64]]) -> bool:
-    """Return whether any phase has work for two threads at the sizes of a plan."""
-    if not tables:
-        return True
-    _, ranges = tables
-    return bool((ranges[1::2] > 1).any())
+def _cut(ranges: NDArray[np.int64]) -> bool:
+    """Limit the chunks of phases by their iterations; return whether any has work for two."""
+    chunks = ranges[1::2]
+    np.minimum(chunks, ranges[::2], out=chunks)
+    np.maximum(chunks, 1, out=chunks)
+    return bool(chunks.max(initial=1) > 1)

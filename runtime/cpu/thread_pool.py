@@ -39,7 +39,7 @@ _Stop = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 class Job:
     """Number the words of a job; each phase has `PHASE_WORDS` from `COUNTERS` on."""
 
-    PROGRAM, BASES, RUN, THREADS, OWN, OWN_BYTES, WORDS, RANGES = range(8)
+    PROGRAM, BASES, RUN, THREADS, OWN, OWN_BYTES, WORDS, RANGES = range(8)  # in this order below
     COUNTERS = 2 * _LINE
     PHASE_WORDS = 2 * _LINE
 
@@ -80,8 +80,10 @@ class ThreadPool:
 
     def leave(self, job: int) -> None:
         """Wait until no thread has to do with a job that is not running: it may then be freed."""
-        announced = self._words[ThreadPool.ANNOUNCED :: ThreadPool.LINE]
-        while np.any(announced == job):
+        # One more than are listed, because a thread is listed after it has started.
+        end = ThreadPool.ANNOUNCED + (len(self._threads) + 2) * ThreadPool.LINE
+        announced = self._words[ThreadPool.ANNOUNCED : end : ThreadPool.LINE]
+        while job in announced.tolist():
             time.sleep(1e-5)
 
     def _stop(self) -> None:
@@ -118,25 +120,22 @@ class ParallelProgram:
         words and the ranges of one whose sizes depend on symbols.
         """
         own = allocate(own_bytes * (threads - 1))
-        words = _words(Job.COUNTERS + phases * Job.PHASE_WORDS)
-        words[Job.PROGRAM] = program
-        words[Job.BASES] = bases.address
-        words[Job.THREADS] = threads
-        words[Job.OWN] = own.ctypes.data
-        words[Job.OWN_BYTES] = own_bytes
-        for word, table in zip((Job.WORDS, Job.RANGES), tables, strict=False):
-            words[word] = table.ctypes.data
+        # One thread alone counts nothing.
+        words = _words(Job.COUNTERS + (phases * Job.PHASE_WORDS if threads > 1 else 0))
+        places = (address_of(own) if own.size else 0, own_bytes, *map(address_of, tables))
+        header = (program, bases.address, 0, threads, *places)
+        words[: len(header)] = header
         self._threads, self._pool, self._words = threads, pool, words
-        job: int = words.ctypes.data
+        self._used = (library, words, own, bases, tables)
+        job = address_of(words)
         if threads == 1:
             self._function = _Prepared(program)
             self._arguments = (ctypes.c_void_p(job), ctypes.c_int64(0), ctypes.c_int64(0))
-        else:
-            self._function = pool.submit
-            self._arguments = (ctypes.c_void_p(pool.address), ctypes.c_void_p(job))
+            return
+        self._function = pool.submit
+        self._arguments = (ctypes.c_void_p(pool.address), ctypes.c_void_p(job))
         # A thread that is late runs the program through before it sees that all is done.
-        used = (library, words, own, bases, tables)
-        release = weakref.finalize(self, _release, pool, job, used)
+        release = weakref.finalize(self, _release, pool, job, self._used)
         release.atexit = False
         call_in_children(ParallelProgram._renew, self)
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..errors import PackageError, RunError
-from ..sizes.evaluation import Values
 from ..sizes.fields import with_sizes
+from ..sizes.values import Values
 from .checks import GRID, extent_bytes
 from .code import GpuCode, GpuKernel, GpuParameter, Launch
 from .device import Device

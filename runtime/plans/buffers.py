@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from ..contents import Buffer
-from ..sizes.evaluation import Values
 from ..sizes.fields import with_sizes
+from ..sizes.values import Values
 
 
 class BuffersAt:

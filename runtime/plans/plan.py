@@ -53,7 +53,14 @@ class Plans:
         self._stages = program.stages
         self._known = self._stages.at(0)
         self._symbols = Symbols(self._known)
-        self._kept: OrderedDict[Shapes, tuple[Plan, FastRun]] = OrderedDict()
+        outputs = program.package.manifest.outputs
+        pairs = zip(ports.outputs, outputs, strict=True)
+        self._outputs = tuple(replace(slot, shape=port.shape) for slot, port in pairs)
+        """The outputs, with the sizes of the manifest."""
+        self._outputs_at_start = [s for s in self._outputs if not self._stages.of(*s.shape)]
+        """Those whose sizes follow from the inputs."""
+        self._kept: OrderedDict[Shapes, Plan] = OrderedDict()
+        self._runs: dict[Shapes, FastRun] = {}
         self.exact: dict[Shapes, FastRun] = {}
         self.renew(Lock())
 
@@ -66,28 +73,28 @@ class Plans:
         """Use another lock: that of a session, which a forked process has anew."""
         self._busy = busy
         self._fast: FastRun = _no_run
-        for shapes, (plan, _) in self._kept.items():
-            self._kept[shapes] = plan, self._fast_run(plan, shapes)
+        self._runs.clear()
 
     def at(self, shapes: Shapes) -> Plan:
         """Return the plan for shapes of inputs, and grow the arena to what it needs.
 
         Raises RunError where the inputs do not fit together or to the package.
         """
-        found = self._kept.get(shapes)
-        if found is None:
-            plan = self._make(shapes)
-            found = self._kept[shapes] = plan, self._fast_run(plan, shapes)
+        plan = self._kept.get(shapes)
+        if plan is None:
+            plan = self._kept[shapes] = self._make(shapes)
             if len(self._kept) > MOST_PLANS:
-                self._kept.popitem(last=False)
-        plan, fast = found
+                oldest, _ = self._kept.popitem(last=False)
+                self._runs.pop(oldest, None)
         self._kept.move_to_end(shapes)
         self._state.grow(plan.arenas)
-        self._fast = fast
         return plan
 
     def run(self, feeds: Any) -> dict[str, NDArray[Any]] | None:
-        """Run at sizes of which there is a plan; return None where `at` must be asked."""
+        """Run at sizes of which there is a plan; return None where `at` must be asked.
+
+        The second run at some sizes is the first that is prepared to be fast.
+        """
         results = self._fast(feeds)
         if results is not None or type(feeds) is not dict:
             return results
@@ -96,9 +103,9 @@ class Plans:
         if len(arrays) != len(self._names):
             return None
         shapes = tuple([array.shape for array in arrays])
-        fast = self.exact.get(shapes)
-        if fast is None:
-            fast = self._kept[shapes][1] if shapes in self._kept else None
+        fast = self.exact.get(shapes) or self._runs.get(shapes)
+        if fast is None and (plan := self._kept.get(shapes)) is not None:
+            fast = self._runs[shapes] = self._fast_run(plan, shapes)
         if fast is None or fast is self._fast:
             return None
         self._fast = fast
@@ -122,6 +129,7 @@ class Plans:
     def trim(self) -> None:
         """Forget all plans, and free the arena."""
         self._kept.clear()
+        self._runs.clear()
         self.exact.clear()
         self._fast = _no_run
         self._state.trim()
@@ -137,12 +145,9 @@ class Plans:
             raise _no_program(manifest, values.symbols)
         bases = self._state.bases.at(BuffersAt(manifest.buffers, values))
         state = replace(self._state, bases=bases, values=values)
-        pairs = zip(self._ports.outputs, manifest.outputs, strict=True)
-        slots = tuple(replace(slot, shape=port.shape) for slot, port in pairs)
         outputs = tuple(
-            replace(slot, shape=tuple(map(values, slot.shape)))
-            for slot in slots
-            if not self._stages.of(*slot.shape)
+            Slot(slot.name, slot.base, tuple(map(values, slot.shape)), slot.dtype)
+            for slot in self._outputs_at_start
         )
         arenas = {ARENA: manifest.memory.arena_bytes, **values.arenas}
         self._state.grow(arenas)  # steps of devices are bound to addresses
@@ -150,7 +155,7 @@ class Plans:
             return Plan(self._program.bind(state), outputs, arenas)
         first = next(i for i, step in enumerate(manifest.steps) if step.finds)
         steps = self._program.bind_range(state, 0, first)
-        rest = StagedRun(self._program, slots, state)
+        rest = StagedRun(self._program, self._outputs, state)
         return Plan(steps, outputs, arenas, rest)
 
     def _fast_run(self, plan: Plan, shapes: Shapes) -> FastRun:

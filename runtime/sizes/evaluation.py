@@ -1,85 +1,22 @@
 """Compute everything in a manifest that depends on the values of its symbols, by one function."""
 
+from array import array
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
-from types import MappingProxyType
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
+from math import prod
 
 from ..contents import Contents
 from ..dtypes import itemsize
 from .fields import texts_in
-from .size_expressions import MOST, Formulas, Size
+from .formulas import Formulas
+from .polynomials import Polynomial, as_number, number
+from .size_expressions import MOST, Size
+from .values import Values
 
 MOST_BYTES = 1 << 47  # user address space on x86-64
-
-_NOTHING: Mapping[Any, Any] = MappingProxyType({})
 
 
 class SizeFault(ValueError):
     """Report why a package cannot run at some sizes."""
-
-
-class Values:
-    """Hold the numbers that the sizes of a package stand for at values of its symbols.
-
-    `arenas` has the bytes of the arenas with regions, by their bases. `places` are those of texts
-    in the `table` of numbers.
-    """
-
-    def __init__(
-        self,
-        symbols: Mapping[str, int] = _NOTHING,
-        numbers: Sequence[int] = (),
-        places: Mapping[str, int] = _NOTHING,
-        arenas: Mapping[int, int] = _NOTHING,
-    ) -> None:
-        self.symbols = symbols
-        self.arenas = arenas
-        self._numbers = numbers
-        self.places = places
-
-    def __call__(self, size: Size | str) -> int:
-        """Return the number that a size stands for."""
-        return self._numbers[self.places[size]] if isinstance(size, str) else size
-
-    @cached_property
-    def table(self) -> NDArray[np.int64]:
-        """Return the numbers of all texts."""
-        return np.array(self._numbers, np.int64)
-
-    def __str__(self) -> str:
-        return ", ".join(f"{name} is {value}" for name, value in self.symbols.items())
-
-
-STATIC = Values()
-"""The values of a package without symbols."""
-
-
-class SizeArray:
-    """Make arrays of the numbers that some sizes stand for; fast enough for thousands.
-
-    All values that it meets have the same places, or else it looks its texts up again.
-    """
-
-    def __init__(self, sizes: Sequence[Size]) -> None:
-        texts = {i: str(size) for i, size in enumerate(sizes) if type(size) is not int}
-        self._numbers = np.array([0 if i in texts else n for i, n in enumerate(sizes)], np.int64)
-        self._to, self._texts = list(texts), list(texts.values())
-        self._found: tuple[Mapping[str, int], list[int]] = _NOTHING, []
-
-    def at(self, values: Values) -> NDArray[np.int64]:
-        """Return a new array of 64-bit numbers."""
-        array = self._numbers.copy()
-        if self._to:
-            places, found = self._found
-            if places is not values.places:
-                found = [values.places[text] for text in self._texts]
-                self._found = values.places, found
-            array[self._to] = values.table[found]
-        return array
 
 
 class Evaluation:
@@ -94,12 +31,14 @@ class Evaluation:
         self._contents = contents
         self._names = tuple(symbol.name for symbol in contents.symbols)
         self._formulas = Formulas(self._names)
-        self._proofs: dict[str, str] = {}
-        self._numbers: dict[str, str] = {}
+        self._shapes: list[tuple[str, Sequence[Size], str]] = []
+        self._sizes: dict[Polynomial, str] = {}
+        self._proofs: dict[Polynomial, str] = {}
+        self._numbers: dict[str, Polynomial] = {}
         for symbol in contents.symbols:
             value = self._formulas.read(symbol.name)
             if symbol.step != 1:
-                value = self._formulas.operate("//", value, str(symbol.step))
+                value = self._formulas.operate("//", value, number(symbol.step))
                 self._formulas.define(symbol.unit, value)
         self._check = self._formulas.function(
             [
@@ -107,8 +46,8 @@ class Evaluation:
                 for i, check in enumerate(contents.checks)
             ]
         )
-        self._arenas = self._read_regions()
-        self._read_buffers()
+        self._arenas: dict[int, Polynomial] = {}
+        self._read_buffers(self._read_regions())
         for record, where in (
             (contents.memory, "memory"),
             *records,
@@ -119,7 +58,7 @@ class Evaluation:
         places = {formula: i for i, formula in enumerate(formulas)}
         self.places = {text: places[formula] for text, formula in self._numbers.items()}
         self._function = self._formulas.function(
-            list(self._proofs), formulas, list(self._arenas.values())
+            list(self._sizes), list(self._proofs), formulas, list(self._arenas.values())
         )
 
     def at(self, symbols: Mapping[str, int]) -> Values:
@@ -131,8 +70,8 @@ class Evaluation:
             (checks,) = self._check(*(symbols[name] for name in self._names))
         except ZeroDivisionError:
             raise SizeFault("a size is divided by 0") from None
-        for check, number in zip(self._contents.checks, checks, strict=True):
-            if number < 0 or (number and check.relation == "=="):
+        for check, value in zip(self._contents.checks, checks, strict=True):
+            if value < 0 or (value and check.relation == "=="):
                 where = f"{check.node}: error: " if check.node else ""
                 raise SizeFault(f"{where}{check.message}")
         return self.unchecked(symbols)
@@ -140,99 +79,126 @@ class Evaluation:
     def unchecked(self, symbols: Mapping[str, int]) -> Values:
         """Return all numbers at the values of symbols, where checks may fail."""
         try:
-            proofs, numbers, arenas = self._function(*(symbols[name] for name in self._names))
+            found = self._function(*(symbols[name] for name in self._names))
         except ZeroDivisionError:
             raise SizeFault("a size is divided by 0") from None
-        if proofs and (min(proofs) < 0 or max(proofs) > MOST_BYTES):
-            raise SizeFault(self._fault(proofs))
-        if numbers and (min(numbers) < -MOST - 1 or max(numbers) > MOST):
-            raise SizeFault("a size has more than 64 bits")
-        sizes = dict(zip(self._arenas, arenas, strict=True))
-        return Values(symbols, numbers, self.places, sizes)
+        sizes, proofs, numbers, arenas = found
+        for what, proved in ((self._sizes, sizes), (self._proofs, proofs)):
+            if proved and (min(proved) < 0 or max(proved) > MOST_BYTES):
+                raise SizeFault(_fault(what.values(), proved))
+        try:
+            words = array("q", numbers)
+        except OverflowError:
+            raise SizeFault("a size has more than 64 bits") from None
+        values = Values(symbols, words, self.places, dict(zip(self._arenas, arenas, strict=True)))
+        if 0 in sizes:
+            self._check_empty(values)
+        return values
 
-    def _fault(self, proofs: Sequence[int]) -> str:
-        texts = self._proofs.values()
-        found = (
-            (what, n) for what, n in zip(texts, proofs, strict=True) if not 0 <= n <= MOST_BYTES
-        )
-        what, number = next(found)
-        return f"{what} is {number}, must be from 0 to {MOST_BYTES}"
+    def _check_empty(self, values: Values) -> None:
+        """Check the sizes beside a zero, which would hide them, and numpy refuses such a shape."""
+        for where, shape, dtype in self._shapes:
+            size = prod(values(each) or 1 for each in shape) * (itemsize(dtype) or 1)
+            if size > MOST_BYTES:
+                raise SizeFault(_fault([f"the bytes of '{where}'"], [size]))
 
     # -- formulas -----------------------------------------------------------------------------
 
-    def _read(self, size: Size | str, where: str) -> str:
+    def _read(self, size: Size | str, where: str) -> Polynomial:
         """Return the formula of a size, whose number is then known to the plan."""
         formula = self._formulas.read(size, where)
         if isinstance(size, str):
             self._numbers[size] = formula
         return formula
 
-    def _prove(self, formula: str, what: str) -> str:
+    def _prove(self, formula: Polynomial, what: str) -> Polynomial:
         """Let each evaluation prove that a formula is a possible number of bytes."""
-        self._proofs.setdefault(formula, what)
+        if not _is_possible(as_number(formula)):
+            self._proofs.setdefault(formula, what)
         return formula
 
-    def _read_size(self, size: Size, where: str) -> str:
+    def _read_size(self, size: Size, where: str) -> Polynomial:
         return self._prove(self._read(size, where), f"'{where}'")
 
-    def _read_bytes(self, shape: Sequence[Size], dtype: str, where: str) -> str:
-        sizes = [self._read_size(size, f"{where}.shape[{i}]") for i, size in enumerate(shape)]
-        width, operate = itemsize(dtype) or 1, self._formulas.operate
-        # A zero among huge sizes would hide them, and numpy refuses such a shape.
-        nonzero = [operate("or", each, "1") if each != "0" else "1" for each in sizes]
-        self._prove(self._formulas.product(nonzero, width), f"the bytes of '{where}'")
-        return self._formulas.product(sizes, width)
+    def _read_bytes(self, shape: Sequence[Size], dtype: str, where: str) -> Polynomial:
+        sizes = [self._read(size, f"{where}.shape[{i}]") for i, size in enumerate(shape)]
+        if any(isinstance(size, str) for size in shape):
+            self._shapes.append((where, shape, dtype))
+        for i, size in enumerate(sizes):
+            if size and not _is_possible(as_number(size)):
+                self._sizes.setdefault(size, f"'{where}.shape[{i}]'")
+        width, product = itemsize(dtype) or 1, self._formulas.product
+        # Zeros that depend on symbols are seen when there are some.
+        self._prove(product(filter(None, sizes), width), f"the bytes of '{where}'")
+        return product(sizes, width)
 
-    def _read_regions(self) -> dict[int, str]:
-        """Compute where regions are, for the expressions of offsets; return the ends of arenas."""
-        ends: list[str] = []
-        arenas: dict[int, list[str]] = {}
-        offsets: list[str] = []
+    def _read_regions(self) -> dict[int, list[Polynomial]]:
+        """Compute where regions are, for the expressions of offsets; return their ends, by base."""
+        call = self._formulas.call
+        offsets: list[Polynomial] = []
+        ends: list[Polynomial] = []
+        arenas: dict[int, list[Polynomial]] = {}
         for i, region in enumerate(self._contents.regions):
             size = self._read_size(region.size, f"regions[{i}].size")
             below = [ends[j] for j in region.above]
-            offsets.append(self._formulas.call("max", below) if below else "0")
-            ends.append(self._formulas.operate("+", offsets[-1], size))
+            offsets.append(call("max", below) if below else number(0))
+            ends.append(self._end(offsets[-1], size))
             arenas.setdefault(region.base, []).append(ends[-1])
         for i, offset in enumerate(offsets):
             self._formulas.define(f"at_{i}", offset)
-        return {
-            base: self._prove(self._formulas.call("max", each), f"the end of arena {base}")
-            for base, each in arenas.items()
-        }
+        for base, each in arenas.items():
+            self._arenas[base] = self._prove(call("max", each), f"the end of arena {base}")
+        return arenas
 
-    def _read_buffers(self) -> None:
+    def _read_buffers(self, regions: Mapping[int, Sequence[Polynomial]]) -> None:
         """Prove that buffers are in their bases, at offsets that suit their elements."""
         operate, call = self._formulas.operate, self._formulas.call
         rooms = self._rooms()
-        ends: dict[int, list[str]] = {}
-        offsets: dict[int, list[str]] = {}
+        ends: dict[int, dict[Polynomial, None]] = {}
+        offsets: dict[int, list[Polynomial]] = {}
         for i, buffer in enumerate(self._contents.buffers):
             where = f"buffers[{i}]"
             size = self._read_bytes(buffer.shape, buffer.dtype, where)
             offset = self._read_size(buffer.offset, f"{where}.offset")
-            ends.setdefault(buffer.base, []).append(operate("+", offset, size))
+            ends.setdefault(buffer.base, {}).setdefault(self._end(offset, size))
             offsets.setdefault(itemsize(buffer.dtype) or 1, []).append(offset)
         for base, each in ends.items():
-            if base not in rooms:
-                continue  # which the checks refuse
-            rest = operate("-", rooms[base], call("max", each))
+            # An arena ends after its regions.
+            unknown = [end for end in each if end not in set(regions.get(base, ()))]
+            if base not in rooms or not unknown:
+                continue  # a base that there is not: the checks refuse it
+            rest = operate("-", rooms[base], call("max", unknown))
             self._prove(rest, f"the rest of base {base} behind its buffers")
         for width, each in offsets.items():
-            bits = operate("&", call("|", each), str(width - 1))
-            self._prove(operate("-", "0", bits), f"a multiple of {width} below an offset")
+            bits = operate("&", call("|", each), number(width - 1))
+            self._prove(operate("-", number(0), bits), f"a multiple of {width} below an offset")
 
-    def _rooms(self) -> dict[int, str]:
+    def _end(self, offset: Polynomial, size: Polynomial) -> Polynomial:
+        """Return the sum of two formulas by their names: it has few terms."""
+        return self._formulas.operate("+", *map(self._formulas.named, (offset, size)))
+
+    def _rooms(self) -> dict[int, Polynomial]:
         """Return the bytes of all bases."""
         contents = self._contents
         memory = contents.memory
-        sizes: list[str] = list(
-            map(str, (memory.arena_bytes, memory.weight_bytes, memory.prepared_bytes))
-        )
+        known = [memory.arena_bytes, memory.weight_bytes, memory.prepared_bytes]
+        sizes = list(map(number, known))
         for kind, ports in (("inputs", contents.inputs), ("outputs", contents.outputs)):
             sizes += [
                 self._read_bytes(p.shape, p.dtype, f"{kind}[{i}]") for i, p in enumerate(ports)
             ]
         for space in contents.spaces:
-            sizes += [str(space.arena_bytes), str(space.weight_bytes)]
+            sizes += map(number, (space.arena_bytes, space.weight_bytes))
         return dict(enumerate(sizes)) | self._arenas
+
+
+def _is_possible(size: int | None) -> bool:
+    return size is not None and 0 <= size <= MOST_BYTES
+
+
+def _fault(texts: Iterable[str], sizes: Sequence[int]) -> str:
+    pairs = zip(texts, sizes, strict=True)
+    what, size = next((what, size) for what, size in pairs if not _is_possible(size))
+    # Python refuses to write numbers of thousands of digits.
+    shown = size if abs(size) <= MOST else f"{'-' * (size < 0)}2^{abs(size).bit_length() - 1} or so"
+    return f"{what} is {shown}, must be from 0 to {MOST_BYTES}"

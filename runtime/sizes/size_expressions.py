@@ -1,15 +1,14 @@
-"""Sizes of a package that depend on symbols: read their text, and compute them in one function.
+"""Read the texts of sizes that depend on symbols.
 
 The text is Python's: names, whole numbers, `+ - * //`, `max`, `min`. A package is not trusted: what
 its texts say becomes code only by way of the few operations here, and their number is limited.
 """
 
-import ast
 import re
-from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-from ..errors import PackageError
+from .polynomials import Polynomial, number
 
 if TYPE_CHECKING:
     Size: TypeAlias = int
@@ -25,123 +24,127 @@ MOST = (1 << 63) - 1
 
 LONGEST, DEEPEST, MOST_OPERATIONS = 4096, 64, 1 << 18
 
-_CHARACTERS = re.compile(r"[A-Za-z0-9_+\-*/(), ]*")
-_BAD_NUMBER = re.compile(r"\b[0-9]+[A-Za-z_]|\b0[0-9]")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z_0-9]{0,199}")
-_OPERATORS: dict[type, str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.FloorDiv: "//"}
-_FUNCTIONS = ("max", "min")
+_TOKEN = re.compile(r"([A-Za-z_][A-Za-z_0-9]*|0|[1-9][0-9]*|//|[-+*(),])")
+_NO_SIZE = "must have names, whole numbers, + - * //, max and min"
+_CALLS = ("max", "min")
 
 
 def is_symbol_name(text: str) -> bool:
     """Return whether a text can be the name of a symbol in expressions."""
-    return text.isascii() and bool(_NAME.fullmatch(text)) and text not in _FUNCTIONS
+    return text.isascii() and bool(_NAME.fullmatch(text)) and text not in _CALLS
 
 
-class Formulas:
-    """Collect expressions, and make one function that computes them from the values of symbols.
+class Algebra(Protocol):
+    """Make formulas of what a text says; `groups` has what was read between parentheses."""
 
-    What expressions have in common is computed once. A formula is the name of a variable of the
-    function, or a number.
-    """
+    groups: dict[str, Polynomial]
 
-    def __init__(self, symbols: Sequence[str]) -> None:
-        self._parameters = [f"p{i}" for i in range(len(symbols))]
-        self._named = dict(zip(symbols, self._parameters, strict=True))
-        self._read: dict[str, str] = {}
-        self._known: dict[str, str] = {}
-        self._lines: list[str] = []
+    def symbol(self, name: str) -> Polynomial:
+        """Return the formula of a name; raise ValueError for one that is not defined."""
+        ...
 
-    def define(self, name: str, formula: str) -> None:
-        """Let the expressions that are read from now on use a formula by a name."""
-        self._named[name] = formula
+    def operate(self, operator: str, left: Polynomial, right: Polynomial) -> Polynomial:
+        """Return the formula of an operation on two others."""
+        ...
 
-    def read(self, size: Size | str, where: str = "") -> str:
-        """Return the formula of a size; raise PackageError, with its place, for a bad text."""
-        text = size
-        if not isinstance(text, str):
-            return str(text)
-        if text not in self._read:
-            try:
-                self._read[text] = self._formula(_parsed(text), DEEPEST)
-            except ValueError as error:
-                shown = text if len(text) <= 40 else f"{text[:40]}..."
-                raise PackageError(f"'{where}' is the size '{shown}', {error}") from None
-        return self._read[text]
+    def call(self, function: str, formulas: Sequence[Polynomial]) -> Polynomial:
+        """Return the formula of a function of others."""
+        ...
 
-    def operate(self, operator: str, left: str, right: str) -> str:
-        """Return the formula of an operation of two others."""
-        return self._variable(f"{left} {operator} {right}")
 
-    def call(self, function: str, formulas: Iterable[str]) -> str:
-        """Return the formula of `max`, `min` or `|` of others; one alone is its own."""
-        given = list(dict.fromkeys(formulas))
-        if len(given) == 1:
-            return given[0]
-        return self._variable(
-            " | ".join(given) if function == "|" else f"{function}({', '.join(given)})"
-        )
+class SizeReader:
+    """Read one text, by the grammar of Python; raise ValueError for one that is no size."""
 
-    def product(self, formulas: Iterable[str], factor: int) -> str:
-        """Return the formula of a product."""
-        result = str(factor)
-        for each in formulas:
-            result = each if result == "1" else self.operate("*", each, result)
+    def __init__(self, formulas: Algebra, text: str) -> None:
+        if len(text) > LONGEST:
+            raise ValueError(f"must have at most {LONGEST} characters, has {len(text)}")
+        self._formulas = formulas
+        self._tokens: list[str] = _TOKEN.findall(text)
+        self._next = 0
+        if "".join(self._tokens) != text.replace(" ", ""):
+            raise ValueError(_NO_SIZE)
+        self._closing = self._pairs()
+        self._tokens.append("")
+
+    def read(self) -> Polynomial:
+        result = self._sum(DEEPEST)
+        self._expect("")
         return result
 
-    def function(self, *groups: Sequence[str]) -> Callable[..., tuple[tuple[int, ...], ...]]:
-        """Return a function of the values of the symbols, in order.
+    def _taken(self) -> str:
+        self._next += 1
+        return self._tokens[self._next - 1]
 
-        It returns a tuple of the values of the formulas of each group.
-        """
-        values = ", ".join(f"({''.join(f'{each}, ' for each in group)})" for group in groups)
-        body = "\n ".join([*self._lines, f"return ({values},)"])
-        code = f"def compute({', '.join(self._parameters)}):\n {body}\n"
-        scope: dict[str, Callable[..., tuple[tuple[int, ...], ...]]] = {}
-        exec(code, {"__builtins__": {}, "max": max, "min": min}, scope)
-        return scope["compute"]
+    def _expect(self, token: str) -> None:
+        if self._taken() != token:
+            raise ValueError(_NO_SIZE)
 
-    def _variable(self, code: str) -> str:
-        if code not in self._known:
-            if len(self._lines) == MOST_OPERATIONS:
-                raise PackageError(f"has more than {MOST_OPERATIONS} operations on sizes")
-            self._known[code] = f"v{len(self._lines)}"
-            self._lines.append(f"{self._known[code]} = {code}")
-        return self._known[code]
-
-    def _formula(self, node: ast.expr, depth: int) -> str:
+    def _sum(self, depth: int) -> Polynomial:
         if not depth:
             raise ValueError(f"must be nested at most {DEEPEST} deep")
+        result = self._product(depth)
+        while (operator := self._tokens[self._next]) in ("+", "-"):
+            self._next += 1
+            result = self._formulas.operate(operator, result, self._product(depth))
+        return result
 
-        def formula(inner: ast.expr) -> str:
-            return self._formula(inner, depth - 1)
+    def _product(self, depth: int) -> Polynomial:
+        result = self._factor(depth)
+        while (operator := self._tokens[self._next]) in ("*", "//"):
+            self._next += 1
+            result = self._formulas.operate(operator, result, self._factor(depth))
+        return result
 
-        match node:
-            case ast.Constant(value=int(number)) if type(number) is int and number <= MOST:
-                return str(number)
-            case ast.Name(id=name):
-                if name not in self._named:
-                    known = ", ".join(map(repr, self._named)) or "none"
-                    raise ValueError(f"there is no symbol '{name}'; known are {known[:200]}")
-                return self._named[name]
-            case ast.UnaryOp(op=ast.USub(), operand=operand):
-                return self.operate("-", "0", formula(operand))
-            case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATORS:
-                return self.operate(_OPERATORS[type(op)], formula(left), formula(right))
-            case ast.Call(func=ast.Name(id=name), args=[_, _, *_] as given, keywords=[]) if (
-                name in _FUNCTIONS
-            ):
-                return self.call(name, map(formula, given))
-            case _:
-                raise ValueError("must have names, whole numbers, + - * //, max and min")
+    def _factor(self, depth: int) -> Polynomial:
+        token = self._taken()
+        if token == "-":
+            if depth == 1:
+                raise ValueError(f"must be nested at most {DEEPEST} deep")
+            return self._formulas.operate("-", number(0), self._factor(depth - 1))
+        if token == "(" or (token in _CALLS and self._tokens[self._next] == "("):
+            return self._group(token, depth)
+        if token[:1].isdigit() and int(token) <= MOST:
+            return number(int(token))
+        if not _NAME.fullmatch(token):
+            raise ValueError(_NO_SIZE)
+        return self._formulas.symbol(token)
 
+    def _group(self, token: str, depth: int) -> Polynomial:
+        """Read what is between parentheses, once for all texts that have it."""
+        first = self._next - 1
+        opening = first if token == "(" else self._next
+        last = self._closing[opening]
+        text = " ".join(self._tokens[first : last + 1])
+        if text in self._formulas.groups:
+            self._next = last + 1
+            return self._formulas.groups[text]
+        result = self._sum(depth - 1) if token == "(" else self._call(token, depth - 1)
+        self._expect(")")
+        self._formulas.groups[text] = result
+        return result
 
-def _parsed(text: str) -> ast.expr:
-    if len(text) > LONGEST:
-        raise ValueError(f"must have at most {LONGEST} characters, has {len(text)}")
-    # Python's parser warns of some texts with other characters, and knows names that are not ASCII.
-    if not _CHARACTERS.fullmatch(text) or _BAD_NUMBER.search(text):
-        raise ValueError("must have names, whole numbers, + - * //, max and min")
-    try:
-        return ast.parse(text, mode="eval").body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise ValueError("which is no expression") from None
+    def _call(self, function: str, depth: int) -> Polynomial:
+        self._expect("(")
+        given = [self._sum(depth)]
+        while self._tokens[self._next] == ",":
+            self._next += 1
+            given.append(self._sum(depth))
+        if len(given) == 1:
+            raise ValueError(_NO_SIZE)
+        return self._formulas.call(function, given)
+
+    def _pairs(self) -> dict[int, int]:
+        """Return where each parenthesis that opens is closed."""
+        found: dict[int, int] = {}
+        opened: list[int] = []
+        for i, token in enumerate(self._tokens):
+            if token == "(":
+                opened.append(i)
+            elif token == ")":
+                if not opened:
+                    raise ValueError(_NO_SIZE)
+                found[opened.pop()] = i
+        if opened:
+            raise ValueError(_NO_SIZE)
+        return found

@@ -24,6 +24,7 @@ class Stages:
         self._names = {symbol.name: symbol.stage for symbol in manifest.symbols}
         self._names |= {symbol.unit: symbol.stage for symbol in manifest.symbols}
         self._known: dict[int, Manifest] = {}
+        self._staged = manifest.stages > 0
 
     def at(self, stage: int) -> Manifest:
         """Return what is known in a stage."""
@@ -40,6 +41,8 @@ class Stages:
 
     def of(self, *sizes: int | str) -> int:
         """Return the stage in which all of some sizes are known."""
+        if not self._staged:
+            return 0
         texts = [size for size in sizes if isinstance(size, str)]
         return max((self._of_name(name) for t in texts for name in _NAME.findall(t)), default=0)
 

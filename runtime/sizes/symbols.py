@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 
 from ..contents import Contents, Port, Symbol
 from ..errors import PackageError, RunError
-from .evaluation import Evaluation, SizeFault, Values
+from .evaluation import Evaluation, SizeFault
+from .values import Values
 
 _MULTIPLE = re.compile(r"(?:([1-9][0-9]{0,17}) ?\* ?)?([A-Za-z_][A-Za-z_0-9]*)")
 

@@ -4,9 +4,9 @@ Each call is a row: the number of the kernel and of its caller among the functio
 arguments and of phases, then of each argument its base, its offset and the offset in the memory of
 a thread (-1 without), of each phase its iterations and the most chunks that it has.
 
-Where sizes depend on symbols, iterations and chunks are in a table of their own, and the rows are
-followed by the records of kernels: an argument whose base is `RECORD` is at an offset in this
-table.
+Where sizes depend on symbols, iterations and chunks are in a table of their own, the chunks as the
+work is worth them: the runtime limits them by the iterations. The rows are then followed by the
+records of kernels: an argument whose base is `RECORD` is at an offset in this table.
 """
 
 from collections.abc import Sequence
@@ -103,7 +103,9 @@ def _arity(call: KernelCall) -> int:
 
 
 def _most_chunks(phase: Phase, grain: int) -> Size:
-    return highest(1, lowest(phase.iterations, phase.work // grain))
+    chunks = phase.work // grain
+    limited = highest(1, lowest(phase.iterations, chunks))
+    return chunks if is_symbolic(limited) else limited
 
 
 def caller_of(name: str, arity: int) -> str:

@@ -9,8 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from trivium.runtime.contents import ARENA, Buffer, Region, SizeCheck, Symbol
 from trivium.runtime.errors import PackageError
-from trivium.runtime.sizes.evaluation import Evaluation, SizeArray, SizeFault
-from trivium.runtime.sizes.size_expressions import DEEPEST, LONGEST, Formulas, is_symbol_name
+from trivium.runtime.sizes.evaluation import Evaluation, SizeFault
+from trivium.runtime.sizes.formulas import Formulas
+from trivium.runtime.sizes.size_expressions import DEEPEST, LONGEST, is_symbol_name
+from trivium.runtime.sizes.values import SizeArray
 from trivium.test.unit.runtime.symbolic import symbolic_manifest
 
 NAMES = ("N", "T", "_u0")
@@ -107,9 +109,10 @@ def test_names_of_symbols():
 
 def test_equal_parts_are_computed_once():
     formulas = Formulas(NAMES)
-    for text in ("4*N*T", "4*N*T + 64", "max(4*N*T, 64)"):
-        formulas.read(text)
-    assert len(formulas._lines) == 4
+    texts = ("4*N*T", "4*(N*T + 16)", "max(4*T*N, 64)", "64 + 2*N*(T + T)", "-4*N*T - 64")
+    function = formulas.function(list(map(formulas.read, texts)))
+    assert function(3, 5, 0) == ((60, 124, 60 + 4, 124, -124),)
+    assert len(formulas._lines) == 6  # N*T, 4*N*T, max, N*T + 16, 4*, -4*
 
 
 def evaluation(**change: Any) -> Evaluation:
@@ -130,6 +133,11 @@ def test_numbers_and_arrays_of_them():
 BUFFERS = symbolic_manifest().buffers
 
 
+def power(times: int) -> str:
+    """Return N multiplied by itself, and that by itself, some times."""
+    return f"({power(times - 1)})*({power(times - 1)})" if times else "N"
+
+
 def with_buffer(**change: Any) -> dict[str, Any]:
     return {"buffers": (*BUFFERS[:5], replace(BUFFERS[5], **change))}
 
@@ -142,6 +150,12 @@ def with_buffer(**change: Any) -> dict[str, Any]:
         (with_buffer(offset="0 - at_1"), (2, 16), "'buffers[5].offset' is -128"),
         (with_buffer(shape=("N - 3", "T")), (2, 16), "'buffers[5].shape[0]' is -1"),
         (with_buffer(shape=("N*N*N*N", "N*N", 0)), (1 << 9, 16), "the bytes of 'buffers[5]' is"),
+        (
+            with_buffer(shape=("N*N*N*N", "N*N", "N - 512")),
+            (1 << 9, 16),
+            "the bytes of 'buffers[5]'",
+        ),
+        (with_buffer(offset=power(9)), (1 << 30, 16), "'buffers[5].offset' is 2^15360 or so"),
         (with_buffer(shape=("T//(N - 2)",)), (2, 16), "a size is divided by 0"),
         ({"regions": (Region(ARENA, "64 - N", ()),) * 2}, (65, 16), "'regions[0].size' is -1"),
         (

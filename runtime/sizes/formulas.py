@@ -1,0 +1,156 @@
+"""One function that computes all sizes of a package from the values of its symbols."""
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import reduce
+
+from ..errors import PackageError
+from .polynomials import (
+    Polynomial,
+    add,
+    as_number,
+    divided,
+    is_short,
+    multiply,
+    number,
+    subtract,
+    variable,
+)
+from .size_expressions import MOST, MOST_OPERATIONS, Size, SizeReader
+
+_FUNCTIONS: dict[str, Callable[[int, int], int]] = {"max": max, "min": min, "|": int.__or__}
+_RING: dict[str, Callable[[Polynomial, Polynomial], Polynomial]] = {
+    "+": add,
+    "-": subtract,
+    "*": multiply,
+}
+
+
+class Formulas:
+    """Collect expressions, and make one function that computes them from the values of symbols.
+
+    What expressions have in common is computed once. A formula is a polynomial of variables of the
+    function: the symbols, and quotients, maxima and minima.
+    """
+
+    def __init__(self, symbols: Sequence[str]) -> None:
+        self._parameters = [f"p{i}" for i in range(len(symbols))]
+        self._named = {s: variable(p) for s, p in zip(symbols, self._parameters, strict=True)}
+        self._read: dict[str, Polynomial] = {}
+        self.groups: dict[str, Polynomial] = {}
+        """What has been read between parentheses."""
+        self._known: dict[str, str] = {}
+        self._texts: dict[Polynomial, str] = {}
+        self._lines: list[str] = []
+
+    def define(self, name: str, formula: Polynomial) -> None:
+        """Let the expressions that are read from now on use a formula by a name."""
+        self._named[name] = formula
+
+    def read(self, size: Size | str, where: str = "") -> Polynomial:
+        """Return the formula of a size; raise PackageError, with its place, for a bad text."""
+        text = size
+        if not isinstance(text, str):
+            return number(text)
+        if text not in self._read:
+            try:
+                self._read[text] = SizeReader(self, text).read()
+            except ValueError as error:
+                shown = text if len(text) <= 40 else f"{text[:40]}..."
+                raise PackageError(f"'{where}' is the size '{shown}', {error}") from None
+        return self._read[text]
+
+    def symbol(self, name: str) -> Polynomial:
+        """Return the formula of a name; raise ValueError for one that is not defined."""
+        if name not in self._named:
+            known = ", ".join(map(repr, self._named)) or "none"
+            raise ValueError(f"there is no symbol '{name}'; known are {known[:200]}")
+        return self._named[name]
+
+    def operate(self, operator: str, left: Polynomial, right: Polynomial) -> Polynomial:
+        """Return the formula of `+`, `-`, `*`, `//` or `&` of two others."""
+        if operator not in _RING:
+            return variable(self._variable(f"{self._text(left)} {operator} {self._text(right)}"))
+        result = _RING[operator](left, right)
+        return result if is_short(result) else _RING[operator](self.named(left), self.named(right))
+
+    def named(self, formula: Polynomial) -> Polynomial:
+        """Return a formula as one variable, if it is no number."""
+        return formula if as_number(formula) is not None else variable(self._text(formula))
+
+    def call(self, function: str, formulas: Iterable[Polynomial]) -> Polynomial:
+        """Return the formula of `max`, `min` or `|` of others; one alone is its own."""
+        given = self._folded(function, dict.fromkeys(formulas))
+        if len(given) == 1:
+            return given[0]
+        texts = list(map(self._text, given))
+        code = " | ".join(texts) if function == "|" else f"{function}({', '.join(texts)})"
+        return variable(self._variable(code))
+
+    def _folded(self, function: str, formulas: Iterable[Polynomial]) -> list[Polynomial]:
+        """Return the operands of a function with one number in place of several."""
+        values = {each: as_number(each) for each in formulas}
+        others = [each for each, value in values.items() if value is None]
+        numbers = [value for value in values.values() if value is not None]
+        return [*others, number(reduce(_FUNCTIONS[function], numbers))] if numbers else others
+
+    def product(self, formulas: Iterable[Polynomial], factor: int) -> Polynomial:
+        """Return the formula of a product."""
+        result = number(factor)
+        for each in formulas:
+            result = self.operate("*", result, each)
+        return result
+
+    def function(self, *groups: Sequence[Polynomial]) -> Callable[..., tuple[tuple[int, ...], ...]]:
+        """Return a function of the values of the symbols, in order.
+
+        It returns a tuple of the values of the formulas of each group.
+        """
+        listed = [", ".join([*map(self._text, group), ""]) for group in groups]
+        values = ", ".join(f"({each.strip()})" for each in listed)
+        body = "\n ".join([*self._lines, f"return ({values},)"])
+        code = f"def compute({', '.join(self._parameters)}):\n {body}\n"
+        scope: dict[str, Callable[..., tuple[tuple[int, ...], ...]]] = {}
+        exec(code, {"__builtins__": {}, "max": max, "min": min}, scope)
+        return scope["compute"]
+
+    def _variable(self, code: str) -> str:
+        """Return the name of the variable, or the number, that some code is the value of."""
+        if code.isalnum():
+            return code
+        if code not in self._known:
+            if len(self._lines) == MOST_OPERATIONS:
+                raise PackageError(f"has more than {MOST_OPERATIONS} operations on sizes")
+            self._known[code] = f"v{len(self._lines)}"
+            self._lines.append(f"{self._known[code]} = {code}")
+        return self._known[code]
+
+    def _text(self, formula: Polynomial) -> str:
+        """Return the name of a variable with the value of a formula, or a number."""
+        if formula not in self._texts:
+            self._texts[formula] = self._written(formula)
+        return self._texts[formula]
+
+    def _written(self, formula: Polynomial) -> str:
+        value = as_number(formula)
+        if value is not None:  # Python refuses thousands of digits that are not hexadecimal
+            return str(value) if abs(value) <= MOST else hex(value)
+        factor, common, rest = divided(formula)
+        names = common if as_number(rest) == 1 else (*common, self._sum(rest))
+        product = self._product(names)
+        return product if factor == 1 else self._variable(f"{factor} * {product}")
+
+    def _sum(self, terms: Polynomial) -> str:
+        code = ""
+        for monomial, coefficient in terms:
+            factor = abs(coefficient)
+            text = self._product(monomial) if monomial else str(factor)
+            text = text if factor == 1 or not monomial else f"{factor} * {text}"
+            sign = "-" if coefficient < 0 else "+"
+            code = f"{code} {sign} {text}" if code or coefficient < 0 else text
+        return self._variable(code.strip())
+
+    def _product(self, names: Sequence[str]) -> str:
+        result = names[0]
+        for name in names[1:]:
+            result = self._variable(f"{result} * {name}")
+        return result
