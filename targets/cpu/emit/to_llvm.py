@@ -8,8 +8,9 @@ from pathlib import Path
 
 from ....dialects.core.machine import NATIVE, Machine, find_machine
 from ....dialects.core.mlir import PassManager, execution_engine, ir, version
-from ....dialects.core.module import Module
+from ....dialects.core.module import Module, operations
 from ....passes.core import Pass
+from ..kernels.index import ROLLED
 from ..kernels.kernel_module import kernel_modules
 from .legalize import hide_masks, legalize
 
@@ -80,7 +81,7 @@ class ConvertKernelsToLlvm(Pass):
     def run(self, module: Module) -> None:
         with module.operation.context:
             for kernel in kernel_modules(module):
-                convert_to_llvm(kernel.operation, self.strict)
+                convert_to_llvm(kernel.operation, self.strict, bool(kernel.words))
 
 
 class SetTargetFeatures(Pass):
@@ -111,12 +112,37 @@ def to_object(
     return object_code(module, externals)
 
 
-def convert_to_llvm(module: ir.Operation, strict: bool) -> None:
-    """Verify a module and convert it to the llvm dialect, in place."""
+def convert_to_llvm(module: ir.Operation, strict: bool, rolls: bool = True) -> None:
+    """Verify a module and convert it to the llvm dialect, in place.
+
+    With `rolls`, there may be loops that are not to be unrolled.
+    """
     module.verify()
+    if rolls:
+        _annotate_rolled(module)
     passes = PassManager.parse(lowering(strict))
     passes.enable_verifier(False)  # MLIR's own passes; verifying after each takes half the time
     passes.run(module)
+    if rolls:
+        _annotate_branches(module)
+
+
+_CARRIED, _ANNOTATION = "llvm.loop_annotation", "loop_annotation"
+"""The attribute that MLIR carries from a loop to its branch, and the one that LLVM is told."""
+
+
+def _annotate_rolled(module: ir.Operation) -> None:
+    for operation in operations(module):
+        if ROLLED in operation.attributes:
+            text = "#llvm.loop_annotation<unroll = <disable = true>>"
+            operation.attributes[_CARRIED] = ir.Attribute.parse(text)
+
+
+def _annotate_branches(module: ir.Operation) -> None:
+    for operation in operations(module):
+        if operation.name == "llvm.br" and _CARRIED in operation.attributes:
+            operation.attributes[_ANNOTATION] = operation.attributes[_CARRIED]
+            del operation.attributes[_CARRIED]
 
 
 def set_target_features(module: ir.Operation, machine: Machine) -> None:

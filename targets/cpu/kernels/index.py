@@ -1,7 +1,9 @@
 """`IndexExpr`: a loop index or offset in a kernel under construction; sizes fold as such."""
 
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 from ....dialects.core.mlir import ir, upstream
@@ -24,6 +26,27 @@ Scalar places are of MLIR's `index` type, which has 64 bits.
 
 TRIPS = "trivium.trips"
 """The attribute of a loop whose trip count depends on symbols: that count, in words."""
+
+
+ROLLED = "trivium.rolled"
+"""The attribute of a loop that is not to be unrolled."""
+
+_IS_ROLLED: ContextVar[bool] = ContextVar("is_rolled", default=False)
+
+
+@contextmanager
+def rolled() -> Generator[None]:
+    """Mark the loops emitted in the block: LLVM unrolls none of them. Rarely run code is small."""
+    token = _IS_ROLLED.set(True)
+    try:
+        yield
+    finally:
+        _IS_ROLLED.reset(token)
+
+
+def _mark_rolled(loop: Any) -> None:
+    if _IS_ROLLED.get():
+        loop.operation.attributes[ROLLED] = ir.UnitAttr.get()
 
 
 def place_dtype(extent: Size) -> str:
@@ -177,6 +200,7 @@ def for_each(
         return
     loop = scf.ForOp(start.ssa, stop.ssa, IndexExpr(step).ssa)
     mark_trips(loop, trips)
+    _mark_rolled(loop)
     with ir.InsertionPoint(loop.body):
         body(IndexExpr(loop.induction_variable))
         scf.yield_([])
@@ -231,6 +255,7 @@ def carry(
     values = [n.ssa for n in initial]
     loop = scf.ForOp(start.ssa, stop.ssa, IndexExpr(step).ssa, values)
     mark_trips(loop, trips)
+    _mark_rolled(loop)
     with ir.InsertionPoint(loop.body):
         now = [n.with_ssa(v) for n, v in zip(initial, loop.inner_iter_args, strict=True)]
         scf.yield_([n.ssa for n in body(IndexExpr(loop.induction_variable), now)])

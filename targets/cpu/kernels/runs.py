@@ -1,17 +1,18 @@
 """Runs: the rows of a contraction, cut into blocks that are stored together.
 
 Blocks are as high as fits the registers, and nearly equally high: two heights at most. Where the
-number of rows is known when the kernel runs, there is code for each height, and the blocks choose.
+number of rows is known when the kernel runs, blocks choose among the code for some heights: that
+which fits the registers, and each of at most half of it, for the rows that are left.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from ....dialects.core.sizes.atoms import Size, is_symbolic
-from ....dialects.core.sizes.dim import ceildiv, floordiv, highest
+from ....dialects.core.sizes.dim import ceildiv, floordiv
 from ....dialects.core.sizes.limits import bounds
 from ....dialects.cpu.packing import even_split
-from .index import IndexExpr, for_each, least, when_else
+from .index import IndexExpr, for_each, greatest, least, rolled, when_else
 
 
 @dataclass(frozen=True)
@@ -68,41 +69,78 @@ def _run(rows: int, count: Size, first: Callable[[IndexExpr], IndexExpr]) -> Run
 
 @dataclass(frozen=True)
 class _Split:
-    """Cut a length that is known when the kernel runs, as `even_split` does.
+    """Cut a length that is known when the kernel runs into pieces of `most`, and a rest.
 
-    The first `many` of `pieces` are `small` + 1 long, the others `small`.
+    The rest is cut as `even_split` does, into pieces of at most half of that: there is code for
+    each height that these may have, and its loops are not unrolled.
     """
 
     length: Size
     most: int
 
     @property
+    def half(self) -> int:
+        return (self.most + 1) // 2
+
+    @property
+    def least(self) -> int:
+        """Return how long the rest is at least, unless all of the length is shorter."""
+        return (self.half + 1) // 2
+
+    @property
+    def whole(self) -> Size:
+        """Return the number of pieces of `most`."""
+        return greatest((self.length - self.least) // self.most, 0)
+
+    @property
+    def rest(self) -> Size:
+        return self.length - self.whole * self.most
+
+    @property
+    def parts(self) -> Size:
+        """Return the number of pieces of the rest, of which the first `many` are `small` + 1."""
+        return ceildiv(self.rest, self.half)
+
+    @property
     def pieces(self) -> Size:
-        return highest(ceildiv(self.length, self.most), 1)
+        return self.whole + self.parts
 
     @property
     def small(self) -> Size:
-        return floordiv(self.length, self.pieces)
+        return floordiv(self.rest, greatest(self.parts, 1))
 
     @property
     def many(self) -> Size:
-        return self.length - self.small * self.pieces
+        return self.rest - self.small * self.parts
 
     @property
     def heights(self) -> range:
-        """Return the heights that pieces may have, the greatest first."""
+        """Return the heights that pieces of the rest may have, the greatest first."""
         low, high = bounds(self.length)
-        # With two pieces or more, each has at least half of the most.
-        least = min(max(low or 1, 1), (self.most + 1) // 2)
-        return range(min(self.most, high or self.most), least - 1, -1)
+        # With two pieces or more, each has at least half of the half.
+        least = min(max(low or 1, 1), self.least)
+        return range(min(self.half, high or self.half), least - 1, -1)
 
     def choose(self, piece: IndexExpr, body: Callable[[IndexExpr, int], None]) -> None:
         """Emit code for each height; the one of a piece runs, with the place where it starts."""
+        if self.whole == 0:
+            self._choose_part(piece, IndexExpr(0), body)
+            return
+        when_else(
+            piece.less(self.whole),
+            lambda: body(piece * self.most, self.most),
+            lambda: self._choose_part(piece - self.whole, IndexExpr(self.whole * self.most), body),
+        )
+
+    def _choose_part(
+        self, part: IndexExpr, start: IndexExpr, body: Callable[[IndexExpr, int], None]
+    ) -> None:
         small, many = IndexExpr(self.small), IndexExpr(self.many)
-        is_large = piece.less(self.many)
+        is_large = part.less(self.many)
         height = (small + 1).select(is_large, small)
-        first = piece * small + piece.minimum(many)
-        self._choose(height, list(self.heights), lambda rows: body(first, rows))
+        first = start + part * small + part.minimum(many)
+        with rolled():
+            self._choose(height, list(self.heights), lambda rows: body(first, rows))
 
     def _choose(self, height: IndexExpr, heights: list[int], body: Callable[[int], None]) -> None:
         if len(heights) == 1:

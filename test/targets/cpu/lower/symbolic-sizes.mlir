@@ -37,16 +37,16 @@ func.func @keeps_known_sizes_in_the_code(%x: tensor<4x8xf32>) -> tensor<4x8xf32>
 
 // -----
 
-// The rows of a product are cut into tiles when the kernel runs: there is code for 6 rows to 1.
+// Rows of a product are cut into tiles when the kernel runs: there is code for 6 rows, and for 3 to 1.
 // CHECK-LABEL: func.func @chooses_the_height_of_tiles
 // CHECK:       module @kernel_0
 // CHECK:         %[[HEIGHT:.*]] = arith.select
-// CHECK:         %[[SIX:.*]] = arith.constant 6 : index
-// CHECK:         %[[IS_SIX:.*]] = arith.cmpi eq, %[[HEIGHT]], %[[SIX]]
-// CHECK:         scf.if %[[IS_SIX]]
+// CHECK:         %[[THREE:.*]] = arith.constant 3 : index
+// CHECK:         %[[IS_THREE:.*]] = arith.cmpi eq, %[[HEIGHT]], %[[THREE]]
+// CHECK:         scf.if %[[IS_THREE]]
 // CHECK:         } else {
-// CHECK:           %[[FIVE:.*]] = arith.constant 5 : index
-// CHECK:           arith.cmpi eq, %[[HEIGHT]], %[[FIVE]]
+// CHECK:           %[[TWO:.*]] = arith.constant 2 : index
+// CHECK:           arith.cmpi eq, %[[HEIGHT]], %[[TWO]]
 func.func @chooses_the_height_of_tiles(%x: tensor<?x3xf32, ["T", ""]>, %w: tensor<3x16xf32>) -> tensor<?x16xf32, ["T", ""]> attributes {trivium.symbols = {T = "1.."}} {
   %y = "tri.group"(%x, %w) ({
   ^bb0(%xi: tensor<?x3xf32, ["T", ""]>, %wi: tensor<3x16xf32>):
