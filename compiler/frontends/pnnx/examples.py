@@ -20,7 +20,7 @@ from .dynamic_shapes import (
 )
 
 if TYPE_CHECKING:
-    from .run_pnnx import TorchModule, TorchTensor
+    from .torch_types import TorchModule, TorchTensor
 
 
 @dataclass(frozen=True)

@@ -26,10 +26,7 @@ from .format.param_file import read_pnnx
 from .trace_differences import refuse_differences
 
 if TYPE_CHECKING:
-    import torch
-
-    TorchModule = torch.nn.Module
-    TorchTensor = torch.Tensor
+    from .torch_types import TorchModule, TorchTensor
 
 _SCALARS = {
     **{"float32": "f32", "float64": "f64", "float16": "f16", "bfloat16": "bf16"},
@@ -138,7 +135,7 @@ def _example_files(examples: Examples, folder: Path) -> list[str]:
     return options
 
 
-def _array(tensor: "torch.Tensor") -> Array:
+def _array(tensor: "TorchTensor") -> Array:
     """Return a tensor as an array; bf16, which numpy lacks, as f32."""
     import torch
 
@@ -180,7 +177,7 @@ def _convert(program: str, traced: Path, options: list[str], whole: list[str]) -
 
 
 def _declare_inputs(
-    graph: Graph, inputs: "Sequence[torch.Tensor]", free: Sequence[Axes] = ()
+    graph: Graph, inputs: "Sequence[TorchTensor]", free: Sequence[Axes] = ()
 ) -> None:
     """Name the free sizes of inputs, and give those without axes the type that PNNX leaves out."""
     operands = [o for each in graph.operators if each.type == "pnnx.Input" for o in each.outputs]
