@@ -13,7 +13,8 @@ from ..dialects.core.attributes import tensor_of
 from ..dialects.core.errors import CompileError, Diagnostic, Invalid
 from ..dialects.core.module import Module, direct_ops, ops
 from ..dialects.core.op import Op
-from ..dialects.core.sizes.dim import assumed_sizes, symbols_of
+from ..dialects.core.sizes.dim import symbols_of
+from ..dialects.core.sizes.substitution import assumed_sizes
 from ..dialects.core.symbol_table import checks_of, symbol_table, symbols_of_function
 from ..dialects.core.tensor import Tensor
 from ..passes.default import default_pipeline

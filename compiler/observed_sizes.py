@@ -13,7 +13,8 @@ from ..dialects.core.errors import CompileError, Diagnostic, Invalid
 from ..dialects.core.sizes.atoms import Size, is_symbolic, terms_of
 from ..dialects.core.sizes.binding import verify_checks
 from ..dialects.core.sizes.checks import Check
-from ..dialects.core.sizes.dim import evaluate, symbols_of
+from ..dialects.core.sizes.dim import symbols_of
+from ..dialects.core.sizes.substitution import evaluate
 from ..dialects.core.sizes.symbols import Range, Symbol
 from ..dialects.core.tensor import Tensor
 

@@ -11,8 +11,9 @@ from ..dialects.core.op import Op, view
 from ..dialects.core.sizes.atoms import Size
 from ..dialects.core.sizes.binding import replaced, symbols_in
 from ..dialects.core.sizes.checks import Check
-from ..dialects.core.sizes.dim import substitute, symbol, symbols_of
+from ..dialects.core.sizes.dim import symbol, symbols_of
 from ..dialects.core.sizes.limits import at_least, is_same
+from ..dialects.core.sizes.substitution import substitute
 from ..dialects.core.sizes.symbols import Range
 from ..dialects.core.symbol_table import (
     checks_of,

@@ -9,7 +9,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from ..dialects.core.sizes.atoms import Size, is_symbolic
-from ..dialects.core.sizes.dim import ceildiv, likely, symbol
+from ..dialects.core.sizes.dim import ceildiv, symbol
+from ..dialects.core.sizes.substitution import likely
 from ..dialects.core.sizes.symbols import Range
 from .memory import ALIGNMENT, Interval, Plan, plan_arena
 

@@ -16,8 +16,9 @@ from .extras import missing
 from .quantized import QuantizedType, is_quantized
 from .sizes.atoms import Size, is_symbolic
 from .sizes.checks import need_same
-from .sizes.dim import likely, symbols_of
+from .sizes.dim import symbols_of
 from .sizes.limits import bounds
+from .sizes.substitution import likely
 from .sizes.symbols import Range
 
 Array = np.ndarray[Any, np.dtype[Any]]

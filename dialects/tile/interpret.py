@@ -14,7 +14,7 @@ from ..core.location import describe
 from ..core.mlir import ir
 from ..core.op import NO_SIZES, Op, view
 from ..core.sizes.binding import replaced
-from ..core.sizes.dim import substitute
+from ..core.sizes.substitution import substitute
 from ..core.tensor import Array, numpy_dtype
 from .arithmetic import Full
 from .kernel import Arange, BlockSize, Kernel, ProgramId, SizeOf

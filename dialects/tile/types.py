@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from ..core.errors import Invalid
 from ..core.mlir import ir
 from ..core.sizes.atoms import is_symbolic
-from ..core.sizes.dim import likely
 from ..core.sizes.limits import at_least
+from ..core.sizes.substitution import likely
 from ..core.symbol_table import symbol_table
 from ..core.tensor import DTYPES, Shape
 

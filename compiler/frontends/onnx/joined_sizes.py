@@ -7,8 +7,9 @@ import numpy as np
 from ....dialects import tri
 from ....dialects.core.mlir import ir
 from ....dialects.core.sizes.atoms import Size
-from ....dialects.core.sizes.dim import highest, substitute, symbols_of
+from ....dialects.core.sizes.dim import highest, symbols_of
 from ....dialects.core.sizes.limits import at_least
+from ....dialects.core.sizes.substitution import substitute
 from ....dialects.core.tensor import Shape
 from ..core.found_sizes import FoundSizes
 from ..core.run_time_shapes import listed

@@ -6,7 +6,8 @@ from typing import Any, cast
 from ..errors import Invalid
 from .atoms import Size, is_symbolic, scaled_atom
 from .checks import Check
-from .dim import evaluate, substitute, symbols_of
+from .dim import symbols_of
+from .substitution import evaluate, substitute
 from .symbols import Symbol
 
 

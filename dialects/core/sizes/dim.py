@@ -9,12 +9,8 @@ form: a sum of products of atoms, in which equal products are added up. Equal te
 equal sizes have equal texts as far as adding, multiplying and dividing exactly can tell.
 """
 
-from collections.abc import Generator, Mapping
-from contextlib import contextmanager
-from contextvars import ContextVar
 from functools import lru_cache
-from math import gcd, prod
-from types import MappingProxyType
+from math import gcd
 from typing import TYPE_CHECKING
 
 from ..errors import Undecided
@@ -195,58 +191,6 @@ def _symbols_of(size: Dim) -> dict[str, Symbol]:
                     for each in atom.of:
                         found |= symbols_of(each)
     return dict(sorted(found.items()))
-
-
-def substitute(size: Size, values: Mapping[str, Size]) -> Size:
-    """Return a size with sizes in place of some of its symbols, by their names.
-
-    Raises ZeroDivisionError where a divisor becomes 0.
-    """
-    if not isinstance(size, Dim) or not any(name in values for name in symbols_of(size)):
-        return size
-    total: Size = 0
-    for product, factor in size.terms.items():
-        total += prod((_substituted(atom, values) for atom in product), start=factor)
-    return total
-
-
-def _substituted(atom: Atom, values: Mapping[str, Size]) -> Size:
-    match atom:
-        case Symbol():
-            return values[atom.name] if atom.name in values else _atom(atom)
-        case Quotient():
-            return floordiv(substitute(atom.dividend, values), substitute(atom.divisor, values))
-        case Maximum():
-            return highest(*(substitute(each, values) for each in atom.of))
-
-
-def evaluate(size: Size, values: Mapping[str, int]) -> int:
-    """Return the value of a size; raise Undecided where a symbol has no value."""
-    found = substitute(size, values)
-    if isinstance(found, Dim):
-        raise Undecided(f"depends on {', '.join(symbols_of(found))}, which have no size here")
-    return found
-
-
-_ASSUMED: ContextVar[Mapping[str, int]] = ContextVar("assumed sizes", default=MappingProxyType({}))
-
-
-@contextmanager
-def assumed_sizes(sizes: Mapping[str, int]) -> Generator[None]:
-    """Let some symbols have these likely sizes in the block."""
-    token = _ASSUMED.set(sizes)
-    try:
-        yield
-    finally:
-        _ASSUMED.reset(token)
-
-
-def likely(size: Size) -> int:
-    """Return the value of a size where each symbol has its likely size: for costs only."""
-    if not isinstance(size, Dim):
-        return size
-    hints = {name: each.range.hint for name, each in symbols_of(size).items()}
-    return evaluate(size, {**hints, **_ASSUMED.get()})
 
 
 # -- arithmetic -----------------------------------------------------------------------------------

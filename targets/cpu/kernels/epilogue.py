@@ -6,7 +6,7 @@ from ....dialects.core.attributes import tensor_of
 from ....dialects.core.errors import Undecided
 from ....dialects.core.mlir import ir
 from ....dialects.core.sizes.atoms import Size, is_symbolic
-from ....dialects.core.sizes.dim import likely
+from ....dialects.core.sizes.substitution import likely
 from ....dialects.core.tensor import Shape
 from ...kernels.arithmetic import compute_dtype
 from ...kernels.epilogue import GroupEpilogue

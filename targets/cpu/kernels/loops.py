@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from ....dialects.core.mlir import ir
 from ....dialects.core.sizes.atoms import Size, is_symbolic
-from ....dialects.core.sizes.dim import likely
 from ....dialects.core.sizes.limits import at_least
+from ....dialects.core.sizes.substitution import likely
 from ....dialects.core.tensor import Shape
 from .index import IndexExpr, for_each, least, mark_trips, nest, scf, unravel
 from .record import current_record, mark_of

@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from ....dialects.core.sizes.atoms import Size, is_symbolic
-from ....dialects.core.sizes.dim import likely
 from ....dialects.core.sizes.limits import bounds
+from ....dialects.core.sizes.substitution import likely
 from ....dialects.core.tensor import DTYPES, Shape
 from ...kernels.conversion import convert
 from ...strides import row_major

@@ -15,8 +15,9 @@ from typing import Any
 from ....dialects.core.attributes import from_attribute, to_attribute
 from ....dialects.core.mlir import ir, upstream
 from ....dialects.core.sizes.atoms import Size, is_symbolic, order_of_product, terms_of
-from ....dialects.core.sizes.dim import Dim, substitute
+from ....dialects.core.sizes.dim import Dim
 from ....dialects.core.sizes.limits import at_least
+from ....dialects.core.sizes.substitution import substitute
 from ....dialects.core.sizes.symbols import Range
 from ....dialects.core.symbol_table import symbol_table
 from ....dialects.core.tensor import Tensor

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from ....dialects.core.mlir import ir
 from ....dialects.core.sizes.atoms import Size, is_symbolic
-from ....dialects.core.sizes.dim import likely
+from ....dialects.core.sizes.substitution import likely
 from .buffer import Buffer, Lanes, tail_mask, vector
 from .index import IndexExpr, for_each, when
 from .loops import Piece, Section, cut, each, spread

@@ -7,8 +7,8 @@ from itertools import groupby
 from ....dialects import tri
 from ....dialects.core.op import Op
 from ....dialects.core.sizes.atoms import Size
-from ....dialects.core.sizes.dim import likely
 from ....dialects.core.sizes.limits import at_least
+from ....dialects.core.sizes.substitution import likely
 from ....dialects.core.tensor import Shape
 from ...kernels.arithmetic import compute_dtype, float_dtype, mean_dtype
 from ...kernels.conversion import convert

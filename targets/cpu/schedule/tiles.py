@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from ....dialects.core.machine import Machine
 from ....dialects.core.sizes.atoms import Size
-from ....dialects.core.sizes.dim import likely
 from ....dialects.core.sizes.limits import bounds
+from ....dialects.core.sizes.substitution import likely
 from ....dialects.core.tensor import DTYPES
 
 

@@ -7,8 +7,8 @@ from ....dialects import tile
 from ....dialects.core.mlir import ir
 from ....dialects.core.module import Module, ops
 from ....dialects.core.op import Op, view
-from ....dialects.core.sizes.dim import likely
 from ....dialects.core.sizes.limits import at_least
+from ....dialects.core.sizes.substitution import likely
 from ....dialects.core.tensor import DTYPES
 from ....dialects.tile.types import Memory, Tile, need_memory, plain_type
 from ....passes.core import Pass

@@ -8,7 +8,7 @@ from ....dialects import tile
 from ....dialects.core.errors import Undecided
 from ....dialects.core.mlir import ir
 from ....dialects.core.sizes.atoms import is_symbolic
-from ....dialects.core.sizes.dim import likely
+from ....dialects.core.sizes.substitution import likely
 from ....dialects.core.tensor import Shape, Tensor
 from ...kernels.arithmetic import compute_dtype
 from ...kernels.strided import StridedBuffer

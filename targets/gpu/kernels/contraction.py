@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from ....dialects.core.sizes.atoms import Size, is_symbolic
-from ....dialects.core.sizes.dim import likely
+from ....dialects.core.sizes.substitution import likely
 from ....dialects.core.tensor import Tensor
 from ....dialects.tile.contraction import ACCUMULATORS
 from ...kernels.arithmetic import compute_dtype

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Sequence
 from itertools import product
 
-from ....dialects.core.sizes.dim import likely
+from ....dialects.core.sizes.substitution import likely
 from ...kernels.arithmetic import compute_dtype
 from ..schedule.candidates import direct_settings
 from ..schedule.product_blocks import direct_blocks

@@ -3,7 +3,8 @@
 import math
 from collections.abc import Callable, Sequence
 
-from ....dialects.core.sizes.dim import highest, likely
+from ....dialects.core.sizes.dim import highest
+from ....dialects.core.sizes.substitution import likely
 from ....dialects.core.tensor import Shape
 from ...kernels.epilogue import GroupEpilogue
 from ..registry import TABLE

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Self
 
-from ....dialects.core.sizes.dim import likely
+from ....dialects.core.sizes.substitution import likely
 from ....dialects.tile.contraction import ACCUMULATORS
 from .buffer import Buffer, Computed
 from .builder import KernelBuilder

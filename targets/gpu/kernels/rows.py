@@ -4,7 +4,8 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from ....dialects.core.sizes.dim import likely, lowest
+from ....dialects.core.sizes.dim import lowest
+from ....dialects.core.sizes.substitution import likely
 from ....dialects.core.tensor import Shape, Tensor
 from ...kernels.arithmetic import compute_dtype
 from ..schedule.candidates import row_settings

@@ -8,7 +8,7 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ....dialects.core.sizes.dim import likely
+from ....dialects.core.sizes.substitution import likely
 from ....dialects.core.tensor import Shape
 from ..schedule.candidates import element_settings, rectangle_settings
 from ..schedule.product_blocks import next_power

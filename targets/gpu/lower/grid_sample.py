@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from itertools import product
 
 from ....dialects import tri
-from ....dialects.core.sizes.dim import likely
+from ....dialects.core.sizes.substitution import likely
 from ...kernels.conversion import convert
 from ...kernels.lower.grid_sample import sample_dtype, taps_of
 from ..kernels.buffer import Buffer

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 
 from ....dialects.core.sizes.atoms import Size, is_symbolic
-from ....dialects.core.sizes.dim import ceildiv, likely
+from ....dialects.core.sizes.dim import ceildiv
+from ....dialects.core.sizes.substitution import likely
 from ....dialects.core.tensor import DTYPES
 from .product_blocks import LEAST, MULTIPROCESSORS, next_power
 

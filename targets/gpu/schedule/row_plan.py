@@ -7,8 +7,9 @@ registers at the greatest ones.
 from dataclasses import dataclass
 
 from ....dialects.core.sizes.atoms import Size, is_symbolic
-from ....dialects.core.sizes.dim import ceildiv, likely
+from ....dialects.core.sizes.dim import ceildiv
 from ....dialects.core.sizes.limits import at_least, bounds
+from ....dialects.core.sizes.substitution import likely
 from .product_blocks import MULTIPROCESSORS, next_power
 
 WHOLE_ROW = 16384

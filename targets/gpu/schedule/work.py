@@ -9,8 +9,8 @@ from ....dialects import tile
 from ....dialects.core.mlir import ir
 from ....dialects.core.op import Op
 from ....dialects.core.sizes.atoms import Size
-from ....dialects.core.sizes.dim import likely
 from ....dialects.core.sizes.limits import Limits
+from ....dialects.core.sizes.substitution import likely
 from ....dialects.core.tensor import DTYPES
 from ....dialects.tile.setting import Setting
 from ....dialects.tile.types import Memory, Tile, plain_type

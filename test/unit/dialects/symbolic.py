@@ -8,7 +8,8 @@ from examples import Example
 from trivium.dialects import cpu, tri
 from trivium.dialects.core.op import Op
 from trivium.dialects.core.sizes.atoms import Size
-from trivium.dialects.core.sizes.dim import evaluate, symbol
+from trivium.dialects.core.sizes.dim import symbol
+from trivium.dialects.core.sizes.substitution import evaluate
 from trivium.dialects.core.sizes.symbols import ANY, Range
 from trivium.dialects.core.tensor import Shape, Tensor
 

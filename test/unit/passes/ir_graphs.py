@@ -11,7 +11,7 @@ from trivium.dialects.core.attributes import tensor_of, type_of
 from trivium.dialects.core.interpret import Interpreter
 from trivium.dialects.core.mlir import ir
 from trivium.dialects.core.module import Module, functions, ops
-from trivium.dialects.core.sizes.dim import likely
+from trivium.dialects.core.sizes.substitution import likely
 from trivium.dialects.core.tensor import DTYPES, Array, Tensor, numpy_dtype
 from trivium.passes.core import Pass
 

@@ -11,7 +11,7 @@ from trivium.dialects.core.errors import Invalid, Undecided
 from trivium.dialects.core.mlir import ir
 from trivium.dialects.core.module import Module, ops
 from trivium.dialects.core.op import Op
-from trivium.dialects.core.sizes.dim import evaluate
+from trivium.dialects.core.sizes.substitution import evaluate
 from trivium.dialects.core.sizes.symbols import Range
 from trivium.dialects.core.symbol_table import symbol_table
 from trivium.dialects.core.tensor import Array, Tensor

@@ -2,7 +2,8 @@
 
 from hypothesis import given
 from hypothesis import strategies as st
-from trivium.dialects.core.sizes.dim import Size, evaluate, symbol
+from trivium.dialects.core.sizes.dim import Size, symbol
+from trivium.dialects.core.sizes.substitution import evaluate
 from trivium.dialects.core.sizes.symbols import Range
 from trivium.targets.memory import Interval, plan_arena
 from trivium.targets.regions import Region, RegionPlan, plan_sizes

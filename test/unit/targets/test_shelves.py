@@ -4,7 +4,8 @@ from itertools import combinations
 
 from hypothesis import given
 from hypothesis import strategies as st
-from trivium.dialects.core.sizes.dim import evaluate, symbol
+from trivium.dialects.core.sizes.dim import symbol
+from trivium.dialects.core.sizes.substitution import evaluate
 from trivium.dialects.core.sizes.symbols import Range
 from trivium.targets.memory import ALIGNMENT, Interval
 from trivium.targets.shelves import plan_shelves

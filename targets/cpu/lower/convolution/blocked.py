@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Sequence
 
 from .....dialects import cpu
-from .....dialects.core.sizes.dim import likely
+from .....dialects.core.sizes.substitution import likely
 from .....dialects.core.tensor import Shape
 from ....kernels.arithmetic import compute_dtype
 from ...kernels.buffer import Buffer, Lanes

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .....dialects import tri
-from .....dialects.core.sizes.dim import likely
+from .....dialects.core.sizes.substitution import likely
 from .....dialects.core.tensor import Shape
 from ....kernels.arithmetic import compute_dtype
 from ....strides import row_major

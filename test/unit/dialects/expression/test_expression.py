@@ -12,7 +12,8 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from trivium.dialects import expression
 from trivium.dialects.core.errors import Invalid, Undecided, Unsupported
-from trivium.dialects.core.sizes.dim import evaluate, symbol
+from trivium.dialects.core.sizes.dim import symbol
+from trivium.dialects.core.sizes.substitution import evaluate
 from trivium.dialects.core.tensor import Tensor
 from trivium.dialects.expression import Formula, Literal, Reference
 

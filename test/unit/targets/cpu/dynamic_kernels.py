@@ -13,7 +13,7 @@ from trivium.dialects.core.machine import Machine, host_machine
 from trivium.dialects.core.mlir import ir, new_context
 from trivium.dialects.core.module import Module
 from trivium.dialects.core.op import Op
-from trivium.dialects.core.sizes.dim import evaluate
+from trivium.dialects.core.sizes.substitution import evaluate
 from trivium.dialects.core.sizes.symbols import Range
 from trivium.dialects.core.symbol_table import symbol_table
 from trivium.dialects.core.tensor import Array, Tensor, is_float, numpy_dtype

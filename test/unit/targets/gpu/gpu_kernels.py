@@ -10,7 +10,7 @@ from trivium.dialects.core.attributes import order_of, tensor_of
 from trivium.dialects.core.mlir import ir, new_context
 from trivium.dialects.core.module import Module
 from trivium.dialects.core.op import NO_SIZES
-from trivium.dialects.core.sizes.dim import evaluate
+from trivium.dialects.core.sizes.substitution import evaluate
 from trivium.dialects.core.tensor import Array, dtype_of, numpy_dtype
 from trivium.dialects.core.verification import verify
 from trivium.dialects.tile.interpret import run_kernel

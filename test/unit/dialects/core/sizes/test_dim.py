@@ -13,17 +13,15 @@ from trivium.dialects.core.sizes.dim import (
     Size,
     ceildiv,
     divides,
-    evaluate,
     floordiv,
     highest,
-    likely,
     lowest,
-    substitute,
     symbol,
     symbols_of,
 )
 from trivium.dialects.core.sizes.limits import at_least, bounds, is_same
 from trivium.dialects.core.sizes.parse import parse_size
+from trivium.dialects.core.sizes.substitution import evaluate, likely, substitute
 from trivium.dialects.core.sizes.symbols import Range
 
 RANGES = {"N": Range(), "T": Range(1, 512, 128), "W": Range(7), "U": Range(0, 9)}

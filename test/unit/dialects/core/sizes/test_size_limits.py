@@ -4,8 +4,9 @@ import itertools
 
 import pytest
 from trivium.dialects.core.sizes.atoms import Size
-from trivium.dialects.core.sizes.dim import evaluate, highest, lowest, symbol
+from trivium.dialects.core.sizes.dim import highest, lowest, symbol
 from trivium.dialects.core.sizes.limits import at_least, bounds, is_same
+from trivium.dialects.core.sizes.substitution import evaluate
 from trivium.dialects.core.sizes.symbols import Range
 
 T = symbol("T", Range(1, 9))

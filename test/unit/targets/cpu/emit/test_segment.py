@@ -14,7 +14,8 @@ from cpu_kernels import LoweredKernel, build_kernel, object_of
 from trivium.dialects.core.machine import host_machine
 from trivium.dialects.core.mlir import code_context, ir
 from trivium.dialects.core.sizes.atoms import is_symbolic
-from trivium.dialects.core.sizes.dim import evaluate, symbol
+from trivium.dialects.core.sizes.dim import symbol
+from trivium.dialects.core.sizes.substitution import evaluate
 from trivium.dialects.core.sizes.symbols import Range
 from trivium.dialects.core.tensor import Array, Tensor
 from trivium.runtime.cpu.elf import load_objects

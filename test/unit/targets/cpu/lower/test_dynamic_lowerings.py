@@ -11,7 +11,7 @@ from trivium.dialects.core.machine import host_machine
 from trivium.dialects.core.mlir import ir, new_context
 from trivium.dialects.core.module import Module
 from trivium.dialects.core.op import Op
-from trivium.dialects.core.sizes.dim import evaluate
+from trivium.dialects.core.sizes.substitution import evaluate
 from trivium.dialects.core.tensor import Tensor
 from trivium.runtime.cpu.elf import load_objects
 from trivium.targets.cpu.kernels.kernel_module import Phase, record_of
