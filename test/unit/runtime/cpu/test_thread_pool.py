@@ -141,6 +141,7 @@ def test_sessions_that_run_at_once_do_not_disturb_one_another(counting: Package)
         assert all(executor.map(often, sessions))
 
 
+@pytest.mark.usefixtures("own_garbage")
 def test_a_session_may_go_away_while_threads_still_look_at_it(counting: Package):
     for threads in (2, 3, 5, 9) * 10:
         session = Session(counting, threads=threads)
