@@ -25,7 +25,7 @@ MOST = 8
 
 
 @dataclass(frozen=True)
-class ExactInfo:
+class ObservedInfo:
     """Describe sizes that were observed; `part` is of all runs, `saved` of their time."""
 
     sizes: dict[str, int]
@@ -44,7 +44,7 @@ class SizesInfo:
     inputs: tuple[PortInfo, ...]
     outputs: tuple[PortInfo, ...]
     checks: tuple[CheckInfo, ...]
-    exact: tuple[ExactInfo, ...]
+    exact: tuple[ObservedInfo, ...]
 
 
 def sizes_info(file: str, report: SizeReport) -> SizesInfo:
@@ -97,8 +97,8 @@ def _ports(
     )
 
 
-def _exact(each: ExactSizes) -> ExactInfo:
-    return ExactInfo(dict(each.sizes), each.runs, each.part, each.saved, each.option)
+def _exact(each: ExactSizes) -> ObservedInfo:
+    return ObservedInfo(dict(each.sizes), each.runs, each.part, each.saved, each.option)
 
 
 def describe_sizes(info: SizesInfo) -> str:
@@ -123,7 +123,7 @@ def _port(port: PortInfo) -> str:
     return f"{port.name}  {port.dtype}  {spell_sizes(port.shape)}"
 
 
-def _exact_rows(exact: Sequence[ExactInfo]) -> list[str]:
+def _exact_rows(exact: Sequence[ObservedInfo]) -> list[str]:
     if not exact:
         return []
     rows = [

@@ -141,7 +141,7 @@ def test_casts_bring_values_to_an_accelerator(
 
 def test_the_errors_are_those_of_compile() -> None:
     with pytest.raises(CompileError, match="input has shape Nx3, must be static"):
-        trivium.can_run(MODEL, target="gpu")
+        trivium.can_run(MODEL, target="vanilla")
     with pytest.raises(CompileError, match="no target is called 'tpu'"):
         trivium.can_run(MODEL, target="tpu")
 

@@ -46,6 +46,6 @@ def test_an_accelerator_asks_for_a_quantised_model() -> None:
 
 def test_the_errors_are_those_of_compile() -> None:
     with pytest.raises(CompileError, match="input has shape Nx3, must be static"):
-        trivium.check(MODEL, target="gpu")
+        trivium.check(MODEL, target="vanilla")
     with pytest.raises(CompileError, match="no target is called 'tpu'"):
         trivium.check(MODEL, target="tpu", shapes={"N": 2})
