@@ -272,13 +272,21 @@ class _Layout:
         return array.transpose(order_of(op.y.type))
 
     def _place_outputs(self, places: dict[ir.Value, Place]) -> None:
-        """Write values that are outputs to the arrays of the caller."""
+        """Write values that are outputs to the arrays of the caller.
+
+        A view of later sizes is copied there: its array is made when they are found.
+        """
         constants = {op.results[0] for op in self.constants}
         constants.update(v for call in self.load_calls for v in call.results)
         for index, value in enumerate(self.outputs):
             root = self.root(value)
-            if root not in places and root not in constants:
+            if root not in places and root not in constants and self._is_known_with(value, root):
                 places[root] = Place(FIRST_PORT + len(self.inputs) + index, 0)
+
+    def _is_known_with(self, view: ir.Value, root: ir.Value) -> bool:
+        """Return whether the sizes of a view are known when its memory is written."""
+        stages = [stage_of(tensor_of(v.type).size_bytes, self.found) for v in (view, root)]
+        return stages[0] <= stages[1]
 
     def _intervals(
         self, scope: Scope, memory: str, places: dict[ir.Value, Place]
