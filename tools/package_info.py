@@ -10,6 +10,7 @@ from ..runtime.host.step import HostStep
 from ..runtime.manifest import ExactProgram, Manifest
 from ..runtime.package import Package
 from ..runtime.report import EntryKind, PartReport
+from ..runtime.sizes.stages import Stages
 from ..runtime.sizes.symbols import spelled_ports
 from ..runtime.step import Step, all_steps
 from .size_info import CheckInfo, SymbolInfo, checks_of_package, symbols_of_package
@@ -152,7 +153,7 @@ def package_info(
             memory.arena_bytes,
             memory.arena_lower_bound,
             memory.weight_bytes,
-            memory.thread_bytes,
+            _likely_thread_bytes(manifest),
             memory.prepared_bytes,
         ),
         tuple(
@@ -239,6 +240,12 @@ def _layouts(manifest: Manifest) -> Iterator[LayoutInfo]:
     arena = [buffer for buffer in manifest.buffers if manifest.is_arena(buffer.base)]
     for layout, number in sorted(Counter(buffer.layout for buffer in arena).items()):
         yield LayoutInfo(layout, number)
+
+
+def _likely_thread_bytes(manifest: Manifest) -> int:
+    """Return the memory of each thread but the first, at the likely sizes of symbols."""
+    known = Stages(manifest).at(0)
+    return known.likely_values(known.memory.thread_bytes)
 
 
 def _step(step: Step, manifest: Manifest) -> StepInfo:

@@ -1,5 +1,6 @@
 """Detection heads with the choice of boxes inside: one session, equal to onnxruntime."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +11,8 @@ import trivium
 from numpy.typing import NDArray
 from trivium.runtime import Session
 from trivium.runtime.cpu.step import CpuStep
+from trivium.tools.package_info import package_info
+from trivium.tools.report import describe
 
 HEAD = """
 <ir_version: 8, opset_import: ["" : 17]>
@@ -135,3 +138,18 @@ def test_several_selections_in_one_session():
             "chosen": random.random(count) < 0.5 * factor,
         }
         assert_equal(both, given)
+
+
+def test_a_report_has_the_memory_of_threads_at_likely_sizes() -> None:
+    model = onnx.parser.parse_model(
+        """<ir_version: 10, opset_import: ["" : 21]>
+        g (float[1, N, 4] boxes, float[1, C, N] scores) => (int64[M, 3] y)
+        <int64[1] most = {10}> { y = NonMaxSuppression (boxes, scores, most) }"""
+    )
+    package = trivium.build(model, shapes={"N": trivium.Range(1, 64, likely=20), "C": 2})
+    needed = package.manifest.memory.thread_bytes
+    assert isinstance(needed, str)
+    (likely,) = re.findall(
+        r"per thread +(\d+) bytes", describe(package_info("m", package.manifest))
+    )
+    assert int(likely) == eval(needed, {"max": max, "N": 20})
