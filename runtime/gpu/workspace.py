@@ -48,10 +48,10 @@ class Workspace(SessionMemory):
         self.stream = Stream(package.device)
         self._package = package
         self._symbolic = bool(contents.symbols)
-        arena, weights = contents.bases_in(package.space.name)
-        grows = any(region.base == arena for region in contents.regions)
-        self._arena = self._allocate(0 if grows else package.space.arena_bytes)
-        self.addresses = {arena: self._arena.address, weights: package.weights.address}
+        self._base, weights = contents.bases_in(package.space.name)
+        self._grows = any(region.base == self._base for region in contents.regions)
+        self._arena = self._allocate(0 if self._grows else package.space.arena_bytes)
+        self.addresses = {self._base: self._arena.address, weights: package.weights.address}
         self._steps: WeakSet[_Launches] = WeakSet()
         self.recording = False
         self.closed = False
@@ -125,15 +125,16 @@ class Workspace(SessionMemory):
         return True
 
     def trim(self) -> None:
-        """Free an arena that grows."""
-        self._replace_arena(0)
+        """Free an arena that grows; one of static sizes stays."""
+        if self._grows:
+            self._replace_arena(0)
 
     def _replace_arena(self, size: int) -> None:
         with self.device:
             self.stream.synchronize()
         self._arena.close()
         self._arena = self._allocate(size)
-        self.addresses[min(self.addresses)] = self._arena.address
+        self.addresses[self._base] = self._arena.address
 
     def _allocate(self, size: int) -> DeviceMemory:
         return DeviceMemory(self.device, size, "a session for its activations")

@@ -15,6 +15,7 @@ from trivium.runtime.copy.step import CopyStep
 from trivium.runtime.errors import RunError
 from trivium.runtime.host.step import HostStep
 from trivium.runtime.package import Package
+from trivium.runtime.program import link
 from trivium.runtime.session import Session
 from trivium.test.unit.runtime.gpu.conftest import (
     ADD,
@@ -274,3 +275,12 @@ def test_a_forked_process_must_open_the_package_itself(session: Session):
     with open(reading) as file:
         assert file.read().startswith("this process was forked from one that uses the GPU: open")
     np.testing.assert_array_equal(session(x), expected(x))
+
+
+def test_an_arena_of_static_sizes_is_not_trimmed(stand_in: StandIn, layer: Package):
+    state = link(layer, {"device": stand_in.device(), "dialects": {}, "drivers": {}}).open(1)
+    workspace = state.spaces["gpu"]
+    before = dict(workspace.addresses)
+    state.trim()
+    assert workspace.addresses == before
+    workspace.close()
