@@ -316,8 +316,8 @@ class Session(ExactRuns):
                 return exact._release_after(exact._run_on_device, feeds)
         ports, kept = self._on_device().ports, self._ports.carried.outputs
         outputs = self._ports.outputs
-        if self._plans is not None and all(slot.name in feeds for slot in self._ports.inputs):
-            shapes = tuple(np.shape(cast("Any", feeds[s.name])) for s in self._ports.inputs)
+        if self._plans is not None:
+            feeds, shapes = self._ports.shaped(feeds)
             outputs = self._plans.at(shapes).outputs
         results = {s.name: ports.create(s) for s in outputs if s.name not in kept}
         self._run(feeds, results)
