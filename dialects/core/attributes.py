@@ -172,13 +172,18 @@ def type_of(tensor: Tensor, order: tuple[int, ...] = ()) -> ir.Type:
     plain = order in ((), tuple(range(tensor.rank)))
     if tensor.is_static:
         return ir.RankedTensorType.get(tensor.shape, element, None if plain else _axes(order))
-    sizes = ir.ArrayAttr.get(
-        [ir.StringAttr.get(str(size) if is_symbolic(size) else "") for size in tensor.shape]
-    )
+    sizes = expressions(tensor.shape)
     encoding = sizes if plain else ir.DictAttr.get({"order": _axes(order), "sizes": sizes})
     dynamic = ir.ShapedType.get_dynamic_size()
     shape = [dynamic if is_symbolic(size) else size for size in tensor.shape]
     return ir.RankedTensorType.get(shape, element, encoding)
+
+
+def expressions(sizes: Shape) -> ir.Attribute:
+    """Return the texts of sizes that depend on symbols, empty for all others."""
+    return ir.ArrayAttr.get(
+        [ir.StringAttr.get(str(size) if is_symbolic(size) else "") for size in sizes]
+    )
 
 
 def _axes(order: tuple[int, ...]) -> ir.Attribute:

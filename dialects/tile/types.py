@@ -11,6 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ..core.attributes import expressions
 from ..core.errors import Invalid
 from ..core.mlir import ir
 from ..core.sizes.atoms import is_symbolic
@@ -105,21 +106,15 @@ def mlir_type(plain: Tile | Memory) -> ir.Type:
 def _memory_type(plain: Memory) -> ir.Type:
     dynamic, unknown = ir.ShapedType.get_dynamic_size(), ir.Location.unknown()
     layout = space = None
-    expressions = {"sizes": plain.shape}
+    listed = {"sizes": plain.shape}
     if plain.strides != row_major(plain.shape):
-        expressions["strides"] = plain.strides
+        listed["strides"] = plain.strides
         strides = [dynamic if is_symbolic(stride) else stride for stride in plain.strides]
         layout = ir.StridedLayoutAttr.get(0, strides)
     if any(map(is_symbolic, (*plain.shape, *plain.strides))):
-        space = ir.DictAttr.get({name: _texts(each) for name, each in expressions.items()})
+        space = ir.DictAttr.get({name: expressions(each) for name, each in listed.items()})
     shape = [dynamic if is_symbolic(size) else size for size in plain.shape]
     return ir.MemRefType.get(shape, ir.Type.parse(plain.dtype), layout, space, loc=unknown)
-
-
-def _texts(sizes: Shape) -> ir.Attribute:
-    return ir.ArrayAttr.get(
-        [ir.StringAttr.get(str(size) if is_symbolic(size) else "") for size in sizes]
-    )
 
 
 def broadcast(*tiles: Tile) -> tuple[Size, ...]:
