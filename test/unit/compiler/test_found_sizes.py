@@ -1,6 +1,5 @@
 """Sizes that data decide, in sessions: one compile, the sizes of each run are found on the way."""
 
-import threading
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +10,7 @@ import pytest
 import trivium
 from trivium.runtime import PackageError, RunError, Session
 from trivium.runtime.checks import check
+from trivium.test.unit.runtime.clones import use_clones
 
 ROWS = """
 func.func @main(%x: tensor<?x3xf32, ["N", ""]>, %chosen: tensor<?xi1, ["N"]>)
@@ -73,22 +73,10 @@ def test_a_saved_package_finds_sizes(session: Session, tmp_path: Path):
 
 
 def test_clones_find_different_sizes_in_several_threads(session: Session):
-    failures: list[BaseException] = []
+    def use(twin: Session, start: int, i: int) -> None:
+        assert_right(twin, feeds(*CHOICES[(start + i) % len(CHOICES)], seed=i))
 
-    def work(start: int) -> None:
-        try:
-            with session.clone() as twin:
-                for i in range(40):
-                    assert_right(twin, feeds(*CHOICES[(start + i) % len(CHOICES)], seed=i))
-        except BaseException as error:
-            failures.append(error)
-
-    threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert failures == []
+    use_clones(session, 40, use)
 
 
 def test_an_error_in_the_middle_of_a_run_leaves_the_session_usable(session: Session):

@@ -1,6 +1,5 @@
 """Models whose sizes data decide, as native code: each output equals that of onnxruntime."""
 
-import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +11,7 @@ import trivium
 from numpy.typing import NDArray
 from trivium.runtime import Session
 from trivium.runtime.cpu.step import CpuStep
+from trivium.test.unit.runtime.clones import use_clones
 
 PEAKS = """
 <ir_version: 10, opset_import: ["" : 17]>
@@ -107,19 +107,8 @@ def test_nothing_some_and_most_are_found(peak_finder: tuple[Session, Expected]):
 
 def test_clones_find_different_sizes_in_several_threads(peak_finder: tuple[Session, Expected]):
     session, expected = peak_finder
-    failures: list[BaseException] = []
 
-    def work(start: int) -> None:
-        try:
-            with session.clone() as twin:
-                for i in range(12):
-                    assert_equal(twin, expected, peaks(*SIZES[(start + i) % len(SIZES)], seed=i))
-        except BaseException as error:
-            failures.append(error)
+    def use(twin: Session, start: int, i: int) -> None:
+        assert_equal(twin, expected, peaks(*SIZES[(start + i) % len(SIZES)], seed=i))
 
-    threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert failures == []
+    use_clones(session, 12, use)

@@ -1,6 +1,5 @@
 """Modules with symbols, compiled once for numpy, equal their reference at every size."""
 
-import threading
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ from trivium.dialects.core.interpret import run
 from trivium.dialects.core.mlir import new_context
 from trivium.runtime import Package, RunError, Session
 from trivium.runtime.contents import Symbol
+from trivium.test.unit.runtime.clones import use_clones
 
 IR = """
 func.func @main(
@@ -94,22 +94,11 @@ def test_a_saved_package_runs_every_size(session: Session, wanted: Any, tmp_path
 
 
 def test_clones_run_different_sizes_in_several_threads(session: Session, wanted: Any):
-    failures: list[BaseException] = []
 
-    def work(start: int) -> None:
-        try:
-            with session.clone() as twin:
-                for i in range(30):
-                    assert_equal(twin, SIZES[(start + i) % len(SIZES)], wanted)
-        except BaseException as error:
-            failures.append(error)
+    def use(twin: Session, start: int, i: int) -> None:
+        assert_equal(twin, SIZES[(start + i) % len(SIZES)], wanted)
 
-    threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert failures == []
+    use_clones(session, 30, use)
 
 
 def test_symbols_and_shapes_are_those_of_the_module(session: Session):

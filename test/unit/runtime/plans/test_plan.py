@@ -1,6 +1,5 @@
 """Sessions of packages with symbols: sizes that change and repeat, and what is refused."""
 
-import threading
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ import pytest
 from trivium.runtime import Package, RunError, Session
 from trivium.runtime.contents import ARENA, SizeCheck
 from trivium.runtime.plans.plan import MOST_PLANS
+from trivium.test.unit.runtime.clones import use_clones
 from trivium.test.unit.runtime.symbolic import (
     DIALECTS,
     expected,
@@ -85,22 +85,9 @@ def test_the_arena_grows_by_powers_of_two_and_is_given_back(session: Session):
 
 
 def test_clones_run_at_once(session: Session):
-    failures: list[BaseException] = []
-
-    def work(start: int) -> None:
-        try:
-            twin = session.clone()
-            for i in range(50):
-                assert_runs(twin, *SIZES[(start + i) % len(SIZES)])
-        except BaseException as error:
-            failures.append(error)
-
-    threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert failures == []
+    use_clones(
+        session, 50, lambda twin, start, i: assert_runs(twin, *SIZES[(start + i) % len(SIZES)])
+    )
 
 
 def test_a_session_shows_its_symbols(session: Session):
