@@ -3,14 +3,28 @@
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .size_expressions import Size
 
+Shapes: TypeAlias = tuple[tuple[int, ...], ...]
+"""The shapes of all inputs, or of all outputs, in order."""
+
 _NOTHING: Mapping[Any, Any] = MappingProxyType({})
+
+
+class PortSizes(NamedTuple):
+    """Hold the shapes of inputs and outputs, and the bytes of each output."""
+
+    inputs: Shapes = ()
+    outputs: Shapes = ()
+    output_bytes: tuple[int, ...] = ()
+
+
+_NO_PORTS = PortSizes()
 
 
 class Values:
@@ -26,9 +40,11 @@ class Values:
         numbers: Sequence[int] = (),
         places: Mapping[str, int] = _NOTHING,
         arenas: Mapping[int, int] = _NOTHING,
+        ports: PortSizes = _NO_PORTS,
     ) -> None:
         self.symbols = symbols
         self.arenas = arenas
+        self.ports = ports
         self._numbers = numbers
         self.places = places
 
