@@ -53,14 +53,17 @@ def first_run(
             return None
         try:
             shapes = blank.copy()
-            for number, shape in zip(read, carried.shapes, strict=True):
-                shapes[number] = shape
+            if read:
+                for number, shape in zip(read, carried.shapes, strict=True):
+                    shapes[number] = shape
             for number, base, name, rank, dtype in wanted:
                 array = feeds.get(name)
-                if type(array) is not ndarray or array.ndim != rank or array.dtype != dtype:
+                if type(array) is not ndarray or array.ndim != rank:
                     return None
-                flags = array.flags
-                if not (flags.c_contiguous and flags.aligned):
+                flags, known = array.flags, array.dtype
+                if not (flags.c_contiguous and flags.aligned) or (
+                    known is not dtype and known != dtype
+                ):
                     return None
                 shapes[number] = array.shape
                 arrays[base] = array

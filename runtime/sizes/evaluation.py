@@ -40,12 +40,14 @@ class Evaluation:
             if symbol.step != 1:
                 value = self._formulas.operate("//", value, number(symbol.step))
                 self._formulas.define(symbol.unit, value)
-        self._check = self._formulas.function(
-            [
-                self._formulas.read(check.expression, f"checks[{i}].expression")
-                for i, check in enumerate(contents.checks)
-            ]
-        )
+        checks = [
+            self._formulas.read(check.expression, f"checks[{i}].expression")
+            for i, check in enumerate(contents.checks)
+        ]
+        self._check = self._formulas.function(checks)
+        pairs = list(zip(contents.checks, checks, strict=True))
+        least = [value for check, value in pairs if check.relation == ">="]
+        equal = [value for check, value in pairs if check.relation != ">="]
         self._arenas: dict[int, Polynomial] = {}
         self._bytes: dict[str, list[Polynomial]] = {}
         self._read_buffers(self._read_regions())
@@ -64,6 +66,8 @@ class Evaluation:
             formulas,
             list(self._arenas.values()),
             self._bytes["outputs"],
+            least,
+            equal,
             *(
                 [self._formulas.read(size) for size in port.shape]
                 for port in (*contents.inputs, *contents.outputs)
@@ -75,6 +79,14 @@ class Evaluation:
 
         Raises SizeFault where a check fails, or a size or an offset is impossible.
         """
+        return self._values(symbols, checked=True)
+
+    def unchecked(self, symbols: Mapping[str, int]) -> Values:
+        """Return all numbers at the values of symbols, where checks may fail."""
+        return self._values(symbols, checked=False)
+
+    def _refuse(self, symbols: Mapping[str, int]) -> None:
+        """Raise SizeFault for the first check that fails."""
         try:
             (checks,) = self._check(*(symbols[name] for name in self._names))
         except ZeroDivisionError:
@@ -83,15 +95,17 @@ class Evaluation:
             if value < 0 or (value and check.relation == "=="):
                 where = f"{check.node}: error: " if check.node else ""
                 raise SizeFault(f"{where}{check.message}")
-        return self.unchecked(symbols)
 
-    def unchecked(self, symbols: Mapping[str, int]) -> Values:
-        """Return all numbers at the values of symbols, where checks may fail."""
+    def _values(self, symbols: Mapping[str, int], *, checked: bool) -> Values:
         try:
             found = self._function(*(symbols[name] for name in self._names))
         except ZeroDivisionError:
+            if checked:
+                self._refuse(symbols)
             raise SizeFault("a size is divided by 0") from None
-        sizes, proofs, numbers, arenas, output_bytes, *shapes = found
+        sizes, proofs, numbers, arenas, output_bytes, least, equal, *shapes = found
+        if checked and (any(equal) or (least and min(least) < 0)):
+            self._refuse(symbols)
         for what, proved in ((self._sizes, sizes), (self._proofs, proofs)):
             if proved and (min(proved) < 0 or max(proved) > MOST_BYTES):
                 raise SizeFault(_fault(what.values(), proved))
