@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from ..errors import RunError
 from ..fork import ForkSafeLock, call_in_children
-from ..memory import Bases, address_of, allocate
+from ..memory import Bases, address_of
 from .elf import NativeLibrary, load_objects
 
 CODE = "cpu/threads.o"
@@ -119,10 +119,11 @@ class ParallelProgram:
     ) -> None:
         """Prepare the program at an address; each thread but the first gets `own_bytes` of memory.
 
+        That is the same for all programs of a session: a thread uses it in its share of work alone.
         A program without phases has no work to share: it must run on one thread. `numbers` are
         those of one whose sizes depend on symbols: words, and after `split` of these its ranges.
         """
-        own = allocate(own_bytes * (threads - 1))
+        own = bases.memory_of_threads(own_bytes * (threads - 1))
         table = address_of(numbers)
         places = (address_of(own) if own.size else 0, own_bytes, table, table + 8 * split)
         header = array("q", (program, bases.address, 0, threads, *places))
