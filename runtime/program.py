@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from types import MappingProxyType
 from typing import Any
 
@@ -74,12 +74,17 @@ class Program:
 
         `busy` is the memory space in whose queue the last step is done.
         """
+        for base, buffer in self._elsewhere:
+            size = state.bases.size_bytes(buffer)
+            yield partial(_copy, state, busy, base, buffer, size)
+
+    @cached_property
+    def _elsewhere(self) -> list[tuple[int, int]]:
+        """Return the bases of outputs that no step writes, and the buffers that have them."""
         manifest = self.package.manifest
-        for base, port in enumerate(manifest.outputs, FIRST_PORT + len(manifest.inputs)):
-            buffer = manifest.buffers[port.buffer]
-            if buffer.base != base:
-                size = state.bases.size_bytes(port.buffer)
-                yield partial(_copy, state, busy, base, port.buffer, size)
+        outputs = enumerate(manifest.outputs, FIRST_PORT + len(manifest.inputs))
+        places = [(base, port.buffer) for base, port in outputs]
+        return [place for place in places if manifest.buffers[place[1]].base != place[0]]
 
     def without_spaces(self) -> "Program":
         """Return the program without the memory spaces of devices."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 
 from .contents import ARENA, PROCESS
-from .memory import Bases, Place, allocate
+from .memory import Bases, Buffers, Place, allocate
 from .memory_space import SessionMemory
 from .sizes.values import STATIC, Values
 
@@ -22,6 +22,10 @@ class SessionState:
     threads: int = 1
     spaces: Mapping[str, SessionMemory] = field(default_factory=dict[str, SessionMemory])
     values: Values = STATIC
+
+    def at(self, buffers: Buffers, values: Values) -> "SessionState":
+        """Return the same memory for steps of a plan."""
+        return SessionState(self.bases.at(buffers), self.threads, self.spaces, values)
 
     def grow(self, arenas: Mapping[int, int]) -> None:
         """Make arenas at least as large as the bytes given for their bases."""
