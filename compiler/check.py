@@ -7,7 +7,7 @@ from ..dialects.core.mlir import new_context
 from ..dialects.core.module import Module
 from ..passes.inline_parts import InlineParts
 from ..targets.options import CompileOptions
-from ..targets.place import Placement
+from ..targets.placement.place import Placement
 from ..targets.registry import choose_targets
 from .arguments import takes_options
 from .exact.build_exact import exact_modules, takes_all_sizes

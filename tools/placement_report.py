@@ -10,7 +10,7 @@ from ..compiler.size_report import SizeReport
 from ..compiler.support_report import NodeSupport
 from ..runtime.manifest import spelled_sizes
 from ..runtime.spelling import count, spell_names
-from ..targets.place import Placement
+from ..targets.placement.place import Placement
 from .size_info import SymbolInfo, symbol_rows
 from .sizes_report import symbols_of_report
 from .spelling import columns, section
