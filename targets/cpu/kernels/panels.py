@@ -131,7 +131,7 @@ class StoredPanel(Panel):
         panels, size, columns = self.panels.shape
         if self.tile.columns != columns or self.ahead:
             return None
-        if likely(tiles) < 2 or panels < 2 or not self._streams:
+        if likely(tiles) < 2 or likely(panels) < 2 or not self._streams:
             return None
         share = ceildiv(columns, greatest(tiles, 1))
         first = (start + columns) * size + tile * (size * share)
@@ -139,7 +139,7 @@ class StoredPanel(Panel):
 
     @property
     def _streams(self) -> bool:
-        return self.panels.tensor.size_bytes >= STREAMED
+        return likely(self.panels.tensor.size_bytes) >= STREAMED
 
     def _row(self, depth: Sequence[IndexExpr]) -> IndexExpr:
         row = IndexExpr(0)
