@@ -27,8 +27,9 @@ def first_run(
 ) -> FastRun:
     """Return a function from feeds to new outputs that asks for the plan of their shapes.
 
-    Inputs and outputs that are `carried` are neither fed nor returned. State may have other sizes
-    in each run. As `fast_run`, the function leaves to others what is not simple, and all errors.
+    `outputs` are those whose sizes follow from the inputs. What is `carried` is neither fed nor
+    returned, and may have other sizes in each run. As `fast_run`, the function leaves to others
+    what is not simple, and all errors before any step.
     """
     numbers = {slot.name: number for number, slot in enumerate(inputs)}
     read = [numbers[slot.name] for slot in carried.slots]
@@ -83,6 +84,8 @@ def first_run(
                 return None
             for step in plan.steps:
                 step()
+            if plan.rest is not None:
+                results = plan.rest(results)
             carried.advance()
             return results
         finally:

@@ -159,16 +159,15 @@ class Plans:
         return Plan(steps, *known, arenas, rest)
 
     def _first_run(self) -> FastRun:
-        program = self._program
-        if self._state.spaces or program.exact or program.package.manifest.stages:
+        carried, known = self._ports.carried, {slot.name for slot in self._slots}
+        if self._state.spaces or self._program.exact or not known.issuperset(carried.outputs):
             return _no_run
-        ports = self._ports
-        work = (self._state.bases, self.at, self._busy, ports.carried)
-        return first_run(ports.inputs, ports.outputs, *work)
+        work = (self._state.bases, self.at, self._busy, carried)
+        return first_run(self._ports.inputs, self._slots, *work)
 
     def _fast_run(self, plan: Plan, shapes: Shapes) -> FastRun:
         if plan.rest is not None or self._ports.carried.pairs or self._state.spaces:
-            return _no_run
+            return self._first
         pairs = zip(self._ports.inputs, shapes, strict=True)
         inputs = [replace(slot, shape=shape) for slot, shape in pairs]
         work = (self._state.bases, plan.steps, self._busy, self._ports.carried)

@@ -10,6 +10,7 @@ from trivium.runtime import Package, RunError, Session
 from trivium.runtime.contents import FIRST_PORT, Buffer, Port, Symbol
 from trivium.runtime.host.step import HostStep
 from trivium.runtime.manifest import SYMBOLIC_VERSION
+from trivium.runtime.step import FoundSize
 from trivium.test.unit.runtime.symbolic import DIALECTS, expected, feeds, symbolic_package
 
 
@@ -140,3 +141,75 @@ def test_a_range_that_state_leaves_is_refused_with_its_reason(listing: Session):
     assert first(listing, given) is None
     with pytest.raises(RunError, match="N is 2001, the package was compiled for 1 to 2000"):
         listing.run(given)
+
+
+def positive(x: np.ndarray) -> np.ndarray:
+    if np.isnan(x).any():
+        raise ValueError("no order")
+    return x[x > 0]
+
+
+@pytest.fixture
+def staged(scale: Package) -> Session:
+    """Return a session that sums up numbers, and lists at most 5 that are above 0."""
+    ports = (
+        Port("x", ("N",), "float32", 0),
+        Port("positive", ("U",), "float32", 1),
+        Port("total", (1,), "float32", 2),
+    )
+    manifest = replace(
+        scale.manifest,
+        version=SYMBOLIC_VERSION,
+        symbols=(Symbol("N", 1, None, 8), Symbol("U", 0, 5, 4, stage=1)),
+        inputs=ports[:1],
+        outputs=ports[1:],
+        buffers=tuple(Buffer("", FIRST_PORT + i, 0, p.shape, p.dtype) for i, p in enumerate(ports)),
+        steps=(
+            HostStep(op="toy.sum", operands=(0,), results=(2,)),
+            HostStep(
+                op="toy.positive",
+                operands=(0,),
+                results=(1,),
+                nodes=("pick",),
+                finds=(FoundSize("U", 0, 0),),
+            ),
+        ),
+        parts=(),
+    )
+    references: Any = {"toy.sum": lambda x: x.sum(keepdims=True), "toy.positive": positive}
+    toy = {n: lambda f=f: SimpleNamespace(reference=f) for n, f in references.items()}
+    return Session(replace(scale, manifest=manifest), {"toy": toy})
+
+
+def test_sizes_are_found_in_the_middle(staged: Session):
+    for numbers in ([1, -2, 3], [-4, -5, -6], [1, 2, 3], [7], [1, -2, 3, 4, 5, 6]):
+        x = np.array(numbers, np.float32)
+        for results in (first(staged, {"x": x}), staged.run({"x": x}), staged.run({"x": x})):
+            assert results is not None
+            assert list(results) == ["positive", "total"]
+            assert results["positive"].tolist() == [n for n in numbers if n > 0]
+            assert results["total"].tolist() == [sum(numbers)]
+
+
+@pytest.mark.parametrize(
+    ("numbers", "error", "message"),
+    [
+        ([1.0] * 6, RunError, "pick: error: finds 6 for size U, must be from 0 to 5"),
+        ([np.nan, 1], ValueError, "no order"),
+    ],
+)
+def test_what_fails_in_the_middle_leaves_the_session(
+    staged: Session, numbers: list[float], error: type[Exception], message: str
+):
+    for run in (staged.run, lambda given: first(staged, given)):
+        with pytest.raises(error, match=message):
+            run({"x": np.array(numbers, np.float32)})
+        assert not staged._busy.locked()
+    assert staged(np.ones(3, np.float32))[0].tolist() == [1] * 3
+
+
+def test_state_whose_size_is_found_is_refused(staged: Session):
+    staged.bind_state({"positive": "x"}, {"x": np.ones(2, np.float32)})
+    assert first(staged, {}) is None
+    with pytest.raises(RunError, match="is found when the package runs: it can neither be given"):
+        staged.run({})
