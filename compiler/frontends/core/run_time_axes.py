@@ -38,11 +38,11 @@ class ChosenAxes:
     valid: ir.Value
 
     @staticmethod
-    def of(x: ir.Value, axes: ir.Value) -> "ChosenAxes":
-        """Return the axes of a tensor that a list names; negative ones count from the end."""
-        dims, count = tensor(x).shape, tensor(axes).size
+    def of(dims: Shape, axes: ir.Value, rank: int | None = None) -> "ChosenAxes":
+        """Return the axes that a list names; negative ones count from the end of `rank` axes."""
+        count = tensor(axes).size
         flat = tri.Reshape.build(axes, shape=(count, 1)).y
-        places = from_front(flat, len(dims))
+        places = from_front(flat, len(dims) if rank is None else rank)
         same = tri.Equal.build(places, counted(len(dims), (1, len(dims)))).y
         taken = _sum(cast(same, "i64"), 0)
         once = _sum(tri.Minimum.build(taken, number(1)).y, 0)
@@ -50,7 +50,7 @@ class ChosenAxes:
 
     def with_ones(self) -> ir.Value:
         """Return the sizes of the tensor, 1 for chosen axes."""
-        return self._checked(tri.Where.build(equal(self.taken, 1), number(1), self._sizes).y)
+        return self.replaced(1)
 
     def others(self) -> ir.Value:
         """Return the sizes of the axes that are not chosen."""
@@ -77,6 +77,10 @@ class ChosenAxes:
         ]
         return self._checked(tri.Concat.build(counts, axis=0).y)
 
+    def replaced(self, size: Size) -> ir.Value:
+        """Return the sizes of the tensor, another one for the chosen axes."""
+        return self._checked(tri.Where.build(equal(self.taken, 1), number(size), self._sizes).y)
+
     @property
     def most(self) -> tuple[Size, ...]:
         """Return limits of three sizes around an axis."""
@@ -93,7 +97,7 @@ class ChosenAxes:
 
 def along_axis(x: ir.Value, axis: ir.Value, found: FoundSizes, apply: Along) -> ir.Value:
     """Apply a function that keeps the shape along an axis that a run chooses."""
-    axes = ChosenAxes.of(x, axis)
+    axes = ChosenAxes.of(tensor(x).shape, axis)
     around = found.compute(axes.around(), axes.most)
     y = apply(tri.Reshape.build(x, shape=around).y)
     return tri.Reshape.build(y, shape=axes.dims).y
@@ -103,7 +107,7 @@ def reduced(
     x: ir.Value, axes: ir.Value, found: FoundSizes, apply: Along, *, keepdims: bool
 ) -> ir.Value:
     """Apply a function that leaves nothing of an axis to all axes that a run chooses at once."""
-    chosen = ChosenAxes.of(x, axes)
+    chosen = ChosenAxes.of(tensor(x).shape, axes)
     shape, limits = _reduced_shape(chosen, keepdims)
     if chosen.count == 1:
         sizes = found.compute(_joined(chosen.around(), shape), (*chosen.most, *limits))
@@ -119,7 +123,7 @@ def reduced(
 
 def squeezed(x: ir.Value, axes: ir.Value, found: FoundSizes) -> tri.Reshape:
     """Drop axes of size 1 that a run chooses."""
-    shape, limits = _reduced_shape(ChosenAxes.of(x, axes), keepdims=False)
+    shape, limits = _reduced_shape(ChosenAxes.of(tensor(x).shape, axes), keepdims=False)
     return tri.Reshape.build(x, shape=found.compute(shape, limits))
 
 
