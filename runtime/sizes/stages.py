@@ -8,7 +8,7 @@ import re
 from dataclasses import replace
 from typing import Any
 
-from ..contents import Contents
+from ..contents import Buffer, Contents
 from ..manifest import Manifest
 from .fields import with_sizes
 
@@ -57,6 +57,7 @@ class Stages:
         manifest = self._manifest
         known = replace(
             manifest,
+            buffers=tuple(self._buffer_at(stage, each) for each in manifest.buffers),
             symbols=tuple(each for each in manifest.symbols if each.stage <= stage),
             checks=tuple(each for each in manifest.checks if self.of(each.expression) <= stage),
         )
@@ -65,6 +66,12 @@ class Stages:
             return text if self.of(text) <= stage else 0
 
         return with_sizes(known, kept)
+
+    def _buffer_at(self, stage: int, buffer: Buffer) -> Buffer:
+        """Return what is known of a buffer: one in the arena of a later stage is nowhere yet."""
+        if stage_of(self._manifest, buffer.base) <= stage:
+            return buffer
+        return replace(buffer, shape=(0,) * len(buffer.shape), offset=0)
 
 
 def stage_of(contents: Contents, base: int) -> int:

@@ -5,6 +5,7 @@ from ....dialects.core.attributes import tensor_of
 from ....dialects.core.sizes.atoms import is_symbolic
 from ...kernels.lower import resize
 from ..registry import accepts
+from .pad import framed
 
 
 @accepts(cpu.PackedMatMul, cpu.LaneConv)
@@ -30,8 +31,7 @@ def crops_known_axes(op: tri.Resize) -> bool:
 
 @accepts(tri.Pad)
 def repeats_known_axes(op: tri.Pad) -> bool:
-    """Repeats only axes whose sizes are known at compile time in modes 'reflect' and 'wrap'"""
+    """Repeats only axes of known sizes in mode 'wrap', reflects also ones longer than a border"""
     shape = tensor_of(op.x.type).shape
-    sides = zip(op.pads[: len(shape)], op.pads[len(shape) :], strict=True)
-    grown = [size for size, pads in zip(shape, sides, strict=True) if any(p != 0 for p in pads)]
-    return op.mode in ("constant", "edge") or not any(map(is_symbolic, grown))
+    axes = zip(shape, op.pads[: len(shape)], op.pads[len(shape) :], strict=True)
+    return all(not any(map(is_symbolic, a)) or framed(*a, op.mode) is not None for a in axes)

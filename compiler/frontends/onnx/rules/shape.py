@@ -7,7 +7,8 @@ from .....dialects import tri
 from .....dialects.core.errors import Invalid
 from .....dialects.core.sizes.atoms import is_symbolic
 from .....dialects.core.sizes.checks import need, need_divides, need_same
-from .....dialects.core.sizes.limits import is_same
+from .....dialects.core.sizes.dim import lowest
+from .....dialects.core.sizes.limits import at_least, is_same
 from .....dialects.core.tensor import (
     Shape,
     Tensor,
@@ -38,7 +39,7 @@ def _resolved(x: Tensor, wanted: Sequence[int], allowzero: bool) -> Shape:
     """Fill in what a target shape leaves open: zeros are sizes of x, -1 is what remains."""
     shape = list(wanted)
     for axis, size in enumerate(shape):
-        if not allowzero and not _keeps(x, axis, size) and _is_zero(size, axis):
+        if not allowzero and not _keeps(x, axis, size) and _is_zero(x, axis, size):
             if axis >= x.rank:
                 raise Invalid(f"takes size {axis} from {x}, which has rank {x.rank}")
             shape[axis] = x.shape[axis]
@@ -46,11 +47,16 @@ def _resolved(x: Tensor, wanted: Sequence[int], allowzero: bool) -> Shape:
     return resolved(shape, x.size, fault)
 
 
-def _is_zero(size: Size, axis: int) -> bool:
-    """Return whether a size is 0; one that depends on a run must not be."""
+def _is_zero(x: Tensor, axis: int, size: Size) -> bool:
+    """Return whether a size is 0; one that depends on a run must not be, unless that of x is 0."""
     answer = is_same(size, 0)
     if answer is None:
-        need(size, 1, f"computes size {size} for axis {axis}, must not be 0: that means to keep it")
+        fault = f"computes size {size} for axis {axis}, must not be 0: that means to keep it"
+        kept = x.shape[axis] if axis < x.rank else 1
+        if at_least(kept, 1):
+            need(size, 1, fault)
+        else:
+            need_same((1 - lowest(size, 1)) * kept, 0, fault)
     return answer is True
 
 
