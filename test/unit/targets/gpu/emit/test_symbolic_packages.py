@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import onnx
+import onnx.parser
 import onnxruntime
 import pytest
 import trivium
@@ -82,6 +83,15 @@ def expected(model: onnx.ModelProto, xs: Sequence[np.ndarray]) -> list[np.ndarra
     return [np.asarray(session.run(None, {"x": x})[0]) for x in xs]
 
 
+RESIZED = """
+    <ir_version: 8, opset_import: ["" : 17]>
+    resized (float[1, 2, H, W] x) => (float[1, 2, K, L] y)
+    <float[0] none = {}, float[4] twice = {1, 1, 2, 2}> {
+        y = Resize <mode = "linear"> (x, none, twice)
+    }
+"""
+
+
 def test_one_compile_runs_all_sizes(package: Package, stand_in: StandIn) -> None:
     random = np.random.default_rng(1)
     xs = [random.standard_normal((n, t, 16), np.float32) for n, t in SIZES]
@@ -93,6 +103,22 @@ def test_one_compile_runs_all_sizes(package: Package, stand_in: StandIn) -> None
             (got,) = session.run({"x": x}).values()
             assert not stand_in.errors
             np.testing.assert_allclose(got, want, 1e-4, 1e-5)
+
+
+def test_images_are_resized_at_all_sizes(stand_in: StandIn) -> None:
+    model = onnx.parser.parse_model(RESIZED)
+    sides = trivium.Range(1, 64, likely=16)
+    package = trivium.build(model, target="gpu:sm_90", shapes={"H": sides, "W": sides})
+    random = np.random.default_rng(2)
+    xs = [random.random((1, 2, h, w), np.float32) for h, w in ((3, 5), (1, 9))]
+    stand_in.execute(package, lambda run: interpreted(package, run))
+    with Session(package, device=stand_in.device()) as session:
+        for x, want in zip(xs, expected(model, xs), strict=True):
+            stand_in.sizes = {"H": x.shape[2], "W": x.shape[3]}
+            (got,) = session.run({"x": x}).values()
+            assert not stand_in.errors
+            np.testing.assert_allclose(got, want, 1e-5, 1e-6)
+    assert {step.kind for step in package.manifest.steps} == {"copy", "gpu"}
 
 
 def test_a_size_that_is_met_again_runs_as_a_graph(package: Package, stand_in: StandIn) -> None:
