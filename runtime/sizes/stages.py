@@ -8,7 +8,6 @@ import re
 from dataclasses import replace
 from typing import Any
 
-from ..contents import Contents
 from ..manifest import Manifest
 from .fields import with_sizes
 
@@ -50,7 +49,7 @@ class Stages:
         place = _PLACE.fullmatch(name)
         regions = self._manifest.regions
         if place and int(place[1]) < len(regions):
-            return stage_of(self._manifest, regions[int(place[1])].base)
+            return self._manifest.stage_of(regions[int(place[1])].base)
         return self._names.get(name, 0)
 
     def _cut(self, stage: int) -> Manifest:
@@ -65,8 +64,3 @@ class Stages:
             return text if self.of(text) <= stage else 0
 
         return with_sizes(known, kept)
-
-
-def stage_of(contents: Contents, base: int) -> int:
-    """Return the stage of the arena that a base is; 0 for any other base."""
-    return max(base - contents.first_stage + 1, 0)

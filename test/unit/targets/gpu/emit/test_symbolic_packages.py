@@ -1,6 +1,5 @@
 """Packages for a GPU whose sizes depend on symbols: one compile, run by Triton's interpreter."""
 
-import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -9,16 +8,12 @@ import onnx.parser
 import onnxruntime
 import pytest
 import trivium
-from interpreter import run_source
+from interpreted import interpreted
 from onnx import TensorProto, helper, numpy_helper
-from trivium.dialects.core.tensor import dtype_of
-from trivium.dialects.tile.types import Memory
 from trivium.runtime.errors import RunError
 from trivium.runtime.package import Package
 from trivium.runtime.session import Session
-from trivium.targets.gpu.emit.source import Parameter, SizeParameter, Source
-from trivium.targets.gpu.emit.spelling import SIGNATURE
-from trivium.test.unit.runtime.gpu.stand_in import Run, StandIn
+from trivium.test.unit.runtime.gpu.stand_in import StandIn
 
 SIZES = ((2, 5), (1, 1), (3, 40), (2, 5), (1, 17))
 
@@ -51,31 +46,6 @@ def encoder() -> onnx.ModelProto:
 def package() -> Package:
     ranges = {"N": trivium.Range(0, 8), "T": trivium.Range(1, 64, likely=16)}
     return trivium.build(encoder(), target="gpu:sm_90", shapes=ranges)
-
-
-def interpreted(package: Package, run: Run) -> None:
-    """Run the source that a package has of a kernel, on arrays of the device."""
-    kernel = run.kernel
-    text = bytes(package.entries[kernel.source]).decode()
-    signature = re.search(r"^def \w+\((.*?)\):", text, re.DOTALL | re.MULTILINE)
-    assert signature is not None
-    names = [each.split(":")[0].strip() for each in signature[1].split(",") if each.strip()]
-    count = len(kernel.parameters)
-    parameters = [
-        Parameter(name, _type(each.dtype), each.buffer, Memory(each.shape, each.strides, "f32"))
-        for name, each in zip(names, kernel.parameters, strict=False)
-    ]
-    sizes = map(SizeParameter, names[count:], kernel.sizes)
-    blocks = tuple((name, int(size)) for name, size in (b.split("=") for b in kernel.blocks))
-    name = kernel.symbol
-    grid = (run.grid[0], run.grid[1], run.grid[2])
-    source = Source(text, name, tuple(parameters), blocks, grid, (), tuple(sizes))
-    for array, made in zip(run.arrays, run_source(source, run.arrays), strict=True):
-        array[...] = made
-
-
-def _type(dtype: str) -> str:
-    return f"*{SIGNATURE[dtype_of(np.dtype(dtype))]}"
 
 
 def expected(model: onnx.ModelProto, xs: Sequence[np.ndarray]) -> list[np.ndarray]:
