@@ -12,7 +12,7 @@ from ...dialects.core.op import Op
 from ...passes.core import Pass
 from ...passes.default import GROUPINGS
 from ...passes.eliminate import Eliminate
-from ...passes.fuse.grouping import inline
+from ...passes.fuse.grouping import copy_into, inline, replace_by
 from ..core import Target
 from ..registry import choose_target
 
@@ -173,14 +173,7 @@ def enclose(op: Op) -> tri.Group:
     types = [v.type for v in op.results]
     with ir.InsertionPoint(op.operation):
         group = tri.Group.create([inputs], types, {"target": ""}, loc=op.location)
-    block = ir.Block.create_at_start(group.operation.regions[0], [])
-    arguments = {v: block.add_argument(v.type, op.location) for v in inputs}
-    with ir.InsertionPoint(block):
-        inner = op.operation.clone()
-        for index, value in enumerate(op.operation.operands):
-            inner.operands[index] = arguments[value]
-        tri.Yield.build(list(inner.results), loc=op.location)
-    for old, new in zip(op.results, group.results, strict=True):
-        old.replace_all_uses_with(new)
-    op.operation.erase()
+    outputs = list(op.results)
+    copy_into(group, inputs, [op], outputs)
+    replace_by(group, outputs, [op])
     return group

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from graphs import array
-from single_node import agree, reference
+from trivium.test.unit.compiler.frontends.onnx.graphs import array
+from trivium.test.unit.compiler.frontends.onnx.single_node import agree, reference
 
 pytest.importorskip("onnxruntime")
 

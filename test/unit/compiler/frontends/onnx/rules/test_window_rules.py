@@ -1,8 +1,8 @@
 """Rules of convolution and pooling against ONNX Runtime, where ONNX's own cases do not reach."""
 
 import pytest
-from graphs import array
-from single_node import agree, reference, refused
+from trivium.test.unit.compiler.frontends.onnx.graphs import array
+from trivium.test.unit.compiler.frontends.onnx.single_node import agree, reference, refused
 
 pytest.importorskip("onnxruntime")
 

@@ -5,14 +5,21 @@ from typing import Any
 import numpy as np
 import onnx
 import pytest
-from control_flow_models import I64, check, constant, graph, refusal, results
-from graphs import array, info, model, node
 from onnx import helper, numpy_helper
 from trivium.compiler.frontends.onnx import import_onnx
 from trivium.dialects.core import interpret
 from trivium.dialects.core.location import node_names, value_names
 from trivium.dialects.core.mlir import new_context
 from trivium.dialects.core.module import ops
+from trivium.test.unit.compiler.frontends.onnx.control_flow_models import (
+    I64,
+    check,
+    constant,
+    graph,
+    refusal,
+    results,
+)
+from trivium.test.unit.compiler.frontends.onnx.graphs import array, info, model, node
 
 # -- If -------------------------------------------------------------------------------------------
 

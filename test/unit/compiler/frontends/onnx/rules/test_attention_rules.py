@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from graphs import array
-from single_node import reference, refused
+from trivium.test.unit.compiler.frontends.onnx.graphs import array
+from trivium.test.unit.compiler.frontends.onnx.single_node import reference, refused
 
 pytest.importorskip("onnxruntime")
 

@@ -1,11 +1,11 @@
 """ONNX rules for padding."""
 
-from .....dialects import tri
-from .....dialects.core.errors import Invalid
-from .....dialects.core.sizes.dim import highest
-from .....dialects.core.tensor import Array, normalize_axis
-from ...core.values import single, tensor
-from ..registry import ComputedSizes, Sizes, Value, onnx_op
+from ......dialects import tri
+from ......dialects.core.errors import Invalid
+from ......dialects.core.sizes.dim import highest
+from ......dialects.core.tensor import Array, normalize_axis
+from ....core.values import single, tensor
+from ...registry import ComputedSizes, Sizes, Value, onnx_op
 
 
 @onnx_op("Pad", since=2)

@@ -4,15 +4,15 @@ import math
 
 import numpy as np
 
-from .....dialects import tri
-from .....dialects.core.errors import Invalid
-from .....dialects.core.tensor import Array, numpy_dtype
-from ...core.folding import fold_blocks
-from ...core.grids import affine_grid as grid_of
-from ...core.values import constant, ints, tensor
-from ..registry import Value, onnx_op
-from ..windows import Ints, window
-from .conv import kernel_of
+from ......dialects import tri
+from ......dialects.core.errors import Invalid
+from ......dialects.core.tensor import Array, numpy_dtype
+from ....core.folding import fold_blocks
+from ....core.grids import affine_grid as grid_of
+from ....core.values import constant, ints, tensor
+from ...registry import Value, onnx_op
+from ...windows import Ints, window
+from ..conv import kernel_of
 
 
 @onnx_op("AffineGrid", since=20)

@@ -3,16 +3,16 @@
 import math
 from typing import TypeVar
 
-from .....dialects import tri
-from .....dialects.core.errors import Invalid, Unsupported
-from .....dialects.core.sizes.atoms import is_symbolic
-from .....dialects.core.sizes.checks import need
-from .....dialects.core.tensor import Array, Shape, normalize_axis
-from ...core.resampling import CROP, Sampling, resample
-from ...core.scales import scale_between, scaled
-from ...core.values import tensor
-from ..computed_scales import computed_parts, scaled_axes, sized_axes
-from ..registry import Node, Value, onnx_op
+from ......dialects import tri
+from ......dialects.core.errors import Invalid, Unsupported
+from ......dialects.core.sizes.atoms import is_symbolic
+from ......dialects.core.sizes.checks import need
+from ......dialects.core.tensor import Array, Shape, normalize_axis
+from ....core.resampling import CROP, Sampling, resample
+from ....core.scales import scale_between, scaled
+from ....core.values import tensor
+from ...computed_scales import computed_parts, scaled_axes, sized_axes
+from ...registry import Node, Value, onnx_op
 
 Floats = tuple[float, ...]
 Ints = tuple[int, ...]

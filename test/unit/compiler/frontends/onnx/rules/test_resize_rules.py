@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from graphs import array
 from onnx import numpy_helper
-from single_node import agree, refused, single_node
 from trivium.compiler.frontends.onnx import import_onnx
 from trivium.dialects.core.errors import CompileError
 from trivium.dialects.core.mlir import new_context
+from trivium.test.unit.compiler.frontends.onnx.graphs import array
+from trivium.test.unit.compiler.frontends.onnx.single_node import agree, refused, single_node
 
 pytest.importorskip("onnxruntime")
 
