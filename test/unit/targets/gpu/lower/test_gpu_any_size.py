@@ -1,10 +1,11 @@
-"""Images of any sizes that one kernel resamples, against the reference at each of them."""
+"""Kernels for all sizes of images, against the reference at some of them."""
 
 import numpy as np
 import pytest
 from gpu_kernels import run_kernels
 from resampled import SAMPLED
 from symbolic_groups import Dynamic, build, draw_operand, forget_groups
+from trivium.dialects import tri
 from trivium.dialects.core.attributes import tensor_of
 from trivium.dialects.core.mlir import ir, new_context
 from trivium.dialects.core.verification import verify
@@ -14,7 +15,14 @@ from trivium.targets.gpu.lower.group import lower_group
 IMAGES = [{"N": n, "H": h, "W": w} for n, h, w in ((1, 1, 1), (2, 3, 5), (1, 16, 17), (1, 1, 40))]
 
 
-@pytest.mark.parametrize("case", SAMPLED, ids=str)
+MOVED = [
+    Dynamic(tri.Pad, ["N H W"], {"pads": (0, 2, 3, 0, 0, 7), "mode": "reflect"}),
+    Dynamic(tri.Pad, ["N H W"], {"pads": (0, 5, 0, 0, 1, 9), "mode": "wrap"}),
+    Dynamic(tri.Roll, ["H W N"], {"shifts": (-2, 9), "axes": (1, 0)}),
+]
+
+
+@pytest.mark.parametrize("case", [*SAMPLED, *MOVED], ids=str)
 def test_images_of_any_sizes(case: Dynamic) -> None:
     with new_context(), ir.Location.unknown():
         group = build(case, None, "gpu")
