@@ -82,7 +82,8 @@ class Bases:
         devices: Mapping[int, Place] = MappingProxyType({}),
     ) -> None:
         """Allocate the arena of a session; `devices` has the bases in other memory spaces."""
-        count = contents.first_space + contents.stages
+        staged = contents.arenas_of_stages
+        count = contents.first_stage + staged if staged else contents.first_space
         self._buffers: Buffers = contents.buffers
         self.arrays: list[NDArray[Any]] = [_NOTHING] * count
         self.pointers = (ctypes.c_void_p * count)()

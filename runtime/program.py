@@ -14,7 +14,7 @@ from .loader import Loader
 from .manifest import Manifest
 from .memory import Bases, Place, aligned, allocate
 from .memory_space import PackageMemory
-from .nested import bind_steps
+from .nested import bind_body, bind_steps
 from .package import Package
 from .sizes.stages import Stages
 from .state import SessionState
@@ -62,12 +62,16 @@ class Program:
         return bound + list(self._copies(state, busy))
 
     def bind_range(self, state: SessionState, start: int, stop: int) -> list[Run]:
-        """Return what a run calls for some of its steps, all of which are in the process.
+        """Return what a run calls for some of its steps; in the end, all of them are done.
 
         The last are followed by the copies of outputs.
         """
-        bound = [bind(state) for bind in self.steps[start:stop]]
-        return bound + (list(self._copies(state, PROCESS)) if stop == len(self.steps) else [])
+        manifest = self.package.manifest
+        steps, binds = manifest.steps[start:stop], self.steps[start:stop]
+        if stop < len(self.steps):
+            return bind_body(manifest, steps, binds, state)
+        bound, busy = bind_steps(manifest, steps, binds, state)
+        return bound + list(self._copies(state, busy))
 
     def _copies(self, state: SessionState, busy: str) -> Iterator[Run]:
         """Yield the copies of outputs that are elsewhere: constants, inputs, other outputs.

@@ -323,8 +323,10 @@ class Session(ExactRuns):
             feeds, shapes = self._ports.shaped(feeds)
             outputs = self._plans.at(shapes).outputs
         results = {s.name: ports.create(s) for s in outputs if s.name not in kept}
-        self._run(feeds, results)
-        return results
+        made = self._run(feeds, results)
+        for name in made.keys() - results.keys():  # their sizes are found in the run
+            results[name] = ports.upload(name, made[name])
+        return {name: results[name] for name in made}
 
     def _replay(self, inputs: Mapping[str, object], outputs: Mapping[str, object]) -> "Replay":
         from .gpu.replay import Replay

@@ -36,6 +36,14 @@ class SessionState:
                 if memory.grow(arenas[base]):
                     self.bases.move(base, Place(memory.addresses[base], name))
 
+    def grow_stage(self, base: int, space: str, size: int) -> None:
+        """Make the arena of a stage, in a memory space, at least as large as some bytes."""
+        if space == PROCESS:
+            self.bases.grow_stage(base, size)
+        else:
+            address = self.spaces[space].grow_stage(base, size)
+            self.bases.move(base, Place(address, space))
+
     def trim(self) -> None:
         """Free the arenas, which must grow before the next run."""
         self.bases.trim()

@@ -62,8 +62,9 @@ class StagedRun:
             evaluation = self.program.stages.at(number).evaluation
             values = evaluate(evaluation, {**state.values.symbols, **sizes})
             state = self.state.at(BuffersAt(manifest.buffers, values), values)
-            bases, base = state.bases, manifest.first_stage + number - 1
-            bases.grow_stage(base, values.arenas.get(base, 0))
+            bases = state.bases
+            for base in manifest.arenas_in(number):
+                state.grow_stage(base, manifest.space_of(base), values.arenas.get(base, 0))
             for slot in stage.outputs:
                 made = replace(slot, shape=tuple(map(values, slot.shape))).create()
                 bases.bind(slot.base, made)

@@ -8,7 +8,7 @@ import re
 from dataclasses import replace
 from typing import Any
 
-from ..contents import Buffer, Contents
+from ..contents import Buffer
 from ..manifest import Manifest
 from .fields import with_sizes
 
@@ -50,7 +50,7 @@ class Stages:
         place = _PLACE.fullmatch(name)
         regions = self._manifest.regions
         if place and int(place[1]) < len(regions):
-            return stage_of(self._manifest, regions[int(place[1])].base)
+            return self._manifest.stage_of(regions[int(place[1])].base)
         return self._names.get(name, 0)
 
     def _cut(self, stage: int) -> Manifest:
@@ -69,11 +69,6 @@ class Stages:
 
     def _buffer_at(self, stage: int, buffer: Buffer) -> Buffer:
         """Return what is known of a buffer: one in the arena of a later stage is nowhere yet."""
-        if stage_of(self._manifest, buffer.base) <= stage:
+        if self._manifest.stage_of(buffer.base) <= stage:
             return buffer
         return replace(buffer, shape=(0,) * len(buffer.shape), offset=0)
-
-
-def stage_of(contents: Contents, base: int) -> int:
-    """Return the stage of the arena that a base is; 0 for any other base."""
-    return max(base - contents.first_stage + 1, 0)

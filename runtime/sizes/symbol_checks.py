@@ -27,10 +27,6 @@ def check_symbols(manifest: Manifest) -> Manifest:
         if manifest.checks or manifest.regions:
             raise PackageError("'checks' and 'regions' must be left out without symbols")
         return manifest
-    if manifest.spaces and manifest.stages:
-        raise PackageError(
-            f"'spaces' has '{manifest.spaces[0].name}', must be none where steps find sizes"
-        )
     _check_names(manifest)
     for i, symbol in enumerate(manifest.symbols):
         _check_symbol(symbol, f"symbols[{i}]")

@@ -61,7 +61,9 @@ class Section:
 
     def only_if(self, wanted: Size) -> "Section":
         """Return the same iterations if a size is 1, and none if it is 0."""
-        return self if wanted == 1 else replace(self, shape=(self.shape[0] * wanted, *self.shape[1:]))
+        return (
+            self if wanted == 1 else replace(self, shape=(self.shape[0] * wanted, *self.shape[1:]))
+        )
 
 
 def spread(*sections: Section) -> None:

@@ -3,7 +3,6 @@
 from ....dialects import cpu, tri
 from ....dialects.core.attributes import tensor_of
 from ....dialects.core.sizes.atoms import is_symbolic
-from ...kernels.lower import resize
 from ..registry import accepts
 from .pad import framed
 
@@ -19,14 +18,6 @@ def has_known_kernels(op: cpu.WinogradConv | cpu.BlockedWinogradConv) -> bool:
     """Takes only kernels whose number and channels are known at compile time"""
     channels = tensor_of(op.x.type).shape[1]
     return tensor_of(op.u.type).is_static and not is_symbolic(channels)
-
-
-@accepts(tri.Resize)
-def crops_known_axes(op: tri.Resize) -> bool:
-    """Crops only axes whose sizes are known at compile time in 'tf_crop_and_resize'"""
-    axes = [axis for axis in resize.axes_of(op, tensor_of(op.x.type).shape) if not axis.unchanged]
-    known = not any(is_symbolic(axis.size) or is_symbolic(axis.new_size) for axis in axes)
-    return known or op.coordinate_transform != "tf_crop_and_resize"
 
 
 @accepts(tri.Pad)

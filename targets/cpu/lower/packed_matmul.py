@@ -44,7 +44,9 @@ def lower_packed_mat_mul(
             panel,
             finish,
         )
-        return [section.only_if(wanted) for section in product.sections(tile, (), lambda _: product)]
+        return [
+            section.only_if(wanted) for section in product.sections(tile, (), lambda _: product)
+        ]
 
     forms = _panels(kernel, w, rows, tile, dtype)
     spread(*(section for form in forms for section in sections(*form)))
