@@ -87,7 +87,7 @@ class Bases:
         self._devices = dict(devices)
         self._kept: list[OnDevice] = []
         self._ports = [_NOTHING] * (count - FIRST_PORT)
-        self._stages: dict[int, NDArray[np.uint8]] = {}
+        self._stages: dict[tuple[int, int], NDArray[np.uint8]] = {}
         self.bind(ARENA, allocate(0 if contents.regions else contents.memory.arena_bytes))
         self.bind(WEIGHTS, weights)
         self.bind(PREPARED, prepared)
@@ -130,12 +130,15 @@ class Bases:
             self.trim()
             self.bind(ARENA, allocate(1 << (size - 1).bit_length()))
 
-    def grow_stage(self, base: int, size: int) -> None:
-        """Give a run the arena of a stage, of at least some bytes; later runs may use it again."""
-        kept = self._stages.get(base, _NOTHING)
+    def grow_stage(self, base: int, size: int, slot: int = 0) -> None:
+        """Give a run the arena of a stage, of at least some bytes; later runs may use it again.
+
+        One stage may have several, of which it uses that of a `slot`.
+        """
+        kept = self._stages.get((base, slot), _NOTHING)
         if size > kept.size:
-            self._stages.pop(base, None)
-            kept = self._stages[base] = allocate(1 << (size - 1).bit_length())
+            self._stages.pop((base, slot), None)
+            kept = self._stages[base, slot] = allocate(1 << (size - 1).bit_length())
         self.bind(base, kept)
 
     def trim(self) -> None:
@@ -164,6 +167,10 @@ class Bases:
     def size_bytes(self, index: int) -> int:
         """Return how many bytes a buffer takes."""
         return self._buffers[index].size_bytes
+
+    def shape(self, index: int) -> tuple[int, ...]:
+        """Return the shape of the tensor in a buffer."""
+        return self._buffers[index].shape  # type: ignore[return-value]
 
     def view(self, index: int) -> NDArray[Any]:
         """Return the tensor in a buffer, in place."""

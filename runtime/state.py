@@ -4,11 +4,34 @@ import ctypes
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import groupby
+from typing import NoReturn, Protocol
 
 from .contents import ARENA, PROCESS
 from .memory import Bases, Place, allocate
 from .memory_space import SessionMemory
 from .sizes.values import STATIC, Values
+
+
+class Enter(Protocol):
+    """Begin the stage of a run in which steps of `nodes` find sizes."""
+
+    def __call__(
+        self,
+        state: "SessionState",
+        sizes: Mapping[str, int],
+        nodes: tuple[str, ...],
+        slot: int = 0,
+        /,
+    ) -> "SessionState":
+        """Return the state of the stage, given that before it and the sizes of its symbols.
+
+        The arena of the stage is new; that of another `slot` stays as it is.
+        """
+        ...
+
+
+def _no_stages(*_: object) -> NoReturn:
+    raise AssertionError("the package finds no sizes")
 
 
 @dataclass(frozen=True)
@@ -22,6 +45,13 @@ class SessionState:
     threads: int = 1
     spaces: Mapping[str, SessionMemory] = field(default_factory=dict[str, SessionMemory])
     values: Values = STATIC
+    stage: Enter = _no_stages
+
+    def enter(
+        self, sizes: Mapping[str, int], nodes: tuple[str, ...], slot: int = 0
+    ) -> "SessionState":
+        """Return the state of the stage that begins as steps of `nodes` find some sizes."""
+        return self.stage(self, sizes, nodes, slot)
 
     def grow(self, arenas: Mapping[int, int]) -> None:
         """Make arenas at least as large as the bytes given for their bases."""
