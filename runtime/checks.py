@@ -112,7 +112,7 @@ def _base_sizes(manifest: Manifest, staged: int) -> list[int]:
         sizes += [size_bytes(p.shape, p.dtype, f"{kind}[{i}]") for i, p in enumerate(ports)]
     for space in manifest.spaces:
         sizes += [space.arena_bytes, space.weight_bytes]
-    return sizes + [0] * staged
+    return sizes + [MOST_BYTES] * staged  # how large these are, `Evaluation` proves in each stage
 
 
 def _check_buffer(buffer: Buffer, sizes: list[int], where: str) -> None:

@@ -282,7 +282,7 @@ class Contents:
     def is_written(self, base: int) -> bool:
         """Return whether steps of a run may write to a base: an arena, or an output."""
         is_output = FIRST_PORT + len(self.inputs) <= base < self.first_space
-        return is_output or self.is_arena(base)
+        return is_output or self.is_arena(base) or base >= self.first_stage
 
     def is_arena(self, base: int) -> bool:
         """Return whether a base is the arena of a memory space."""

@@ -91,7 +91,7 @@ class Bases:
         self._devices = dict(devices)
         self._kept: list[OnDevice] = []
         self._ports = [_NOTHING] * (count - FIRST_PORT)
-        self._grown: dict[int, NDArray[np.uint8]] = {}
+        self._grown: dict[tuple[int, int], NDArray[np.uint8]] = {}
         self.bind(ARENA, allocate(0 if contents.regions else contents.memory.arena_bytes))
         self.bind(WEIGHTS, weights)
         self.bind(PREPARED, prepared)
@@ -134,15 +134,18 @@ class Bases:
             self.trim()
             self.bind(ARENA, allocate(1 << (size - 1).bit_length()))
 
-    def grow_stage(self, base: int, size: int) -> None:
-        """Give a run the arena of a stage, of at least some bytes; later runs may use it again."""
-        self.bind(base, self._grown_to(base, size))
+    def grow_stage(self, base: int, size: int, slot: int = 0) -> None:
+        """Give a run the arena of a stage, of at least some bytes; later runs may use it again.
+
+        One stage may have several, of which it uses that of a `slot`.
+        """
+        self.bind(base, self._grown_to((base, slot), size))
 
     def memory_of_threads(self, size: int) -> NDArray[np.uint8]:
         """Return memory for what threads alone use in a step: other steps may get it, too."""
-        return self._grown_to(_THREADS, size) if size else _NOTHING
+        return self._grown_to((_THREADS, 0), size) if size else _NOTHING
 
-    def _grown_to(self, key: int, size: int) -> NDArray[np.uint8]:
+    def _grown_to(self, key: tuple[int, int], size: int) -> NDArray[np.uint8]:
         """Return what is kept at a key, or in its place larger memory, if that is too small."""
         kept = self._grown.get(key, _NOTHING)
         if size > kept.size:
@@ -176,6 +179,10 @@ class Bases:
     def size_bytes(self, index: int) -> int:
         """Return how many bytes a buffer takes."""
         return self._buffers[index].size_bytes
+
+    def shape(self, index: int) -> tuple[int, ...]:
+        """Return the shape of the tensor in a buffer."""
+        return self._buffers[index].shape  # type: ignore[return-value]
 
     def view(self, index: int) -> NDArray[Any]:
         """Return the tensor in a buffer, in place."""

@@ -1,14 +1,15 @@
 """Steps inside of a step: the bodies of branches and loops, and the copies at their ends."""
 
 import ctypes
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 from .contents import PROCESS, Buffer, Contents
 from .errors import PackageError, RunError
 from .memory import Bases
 from .state import SessionState
-from .step import Bind, Run, Step
+from .step import Bind, Find, Run, Step
 
 
 @dataclass(frozen=True)
@@ -28,14 +29,26 @@ class Body:
     fault: str = ""
 
 
-def check_moves(moves: Sequence[Move], contents: Contents, where: str) -> None:
-    """Raise PackageError unless moves are between buffers of the process of the same size."""
+def check_moves(
+    moves: Sequence[Move], contents: Contents, where: str, found: Collection[int] = ()
+) -> None:
+    """Raise PackageError unless moves are between buffers of the process of the same size.
+
+    Those of `found` have sizes that are known in a run alone.
+    """
     for i, move in enumerate(moves):
         source = checked_buffer(move.source, contents, f"{where}[{i}].source")
         target = written_buffer(move.target, contents, f"{where}[{i}].target")
-        if source.size_bytes != target.size_bytes:
+        if source.size_bytes != target.size_bytes and move.target not in found:
             sizes = f"{source.size_bytes} and {target.size_bytes}"
             raise PackageError(f"'{where}[{i}]' moves buffers of {sizes} bytes, must be as large")
+
+
+def check_ranks(buffers: Sequence[int], contents: Contents, where: str) -> None:
+    """Raise PackageError unless buffers, whose sizes may differ, are of one rank."""
+    ranks = [len(contents.buffers[index].shape) for index in buffers]
+    if len({*ranks}) > 1:
+        raise PackageError(f"'{where}' has buffers of {ranks} axes, must have as many")
 
 
 def check_elements(
@@ -95,32 +108,99 @@ def bind_body(
     return bound if busy == PROCESS else [*bound, state.spaces[busy].synchronize]
 
 
+BodyRun = Callable[[], SessionState]
+"""Do a body once; return the state in which the sizes of all that it makes are known."""
+
+
+def body_run(
+    contents: Contents, steps: Sequence[Step], binds: Sequence[Bind], state: SessionState
+) -> BodyRun:
+    """Return what does a body in a state: steps that find sizes change it for those that follow."""
+    if not finds_sizes(steps):
+        bound = bind_body(contents, steps, binds, state)
+
+        def run() -> SessionState:
+            for each in bound:
+                each()
+            return state
+
+        return run
+
+    def run_staged() -> SessionState:
+        now = state
+        for step, bind in zip(steps, binds, strict=True):
+            made = bind(now)
+            if not step.finds:
+                made()
+                continue
+            sizes, store = cast("Find", made)()
+            now = now.enter(sizes, step.nodes)
+            store(now)
+        return now
+
+    return run_staged
+
+
+def finds_sizes(steps: Sequence[Step]) -> bool:
+    """Return whether sizes change between the begin of a body and its end."""
+    return any(step.finds for step in steps)
+
+
 Spans = list[tuple[int, int, int]]
 """Where bytes are copied to, where they are copied from, and how many they are."""
 
 
-def check_sizes(bases: Bases, moves: Sequence[Move], *, sources: int = 1, targets: int = 1) -> None:
+def check_sizes(
+    sources_in: Bases,
+    moves: Sequence[Move],
+    targets_in: Bases | None = None,
+    *,
+    sources: int = 1,
+    targets: int = 1,
+) -> None:
     """Raise RunError unless sources are as large as targets at the sizes of a run.
 
     Or so many times as large as others: `check_moves` knew the likely sizes alone.
     """
     for move in moves:
-        source, target = bases.size_bytes(move.source), bases.size_bytes(move.target)
+        source = sources_in.size_bytes(move.source)
+        target = (targets_in or sources_in).size_bytes(move.target)
         if source * targets != target * sources:
             raise RunError(f"{source} bytes are moved to a buffer of {target}")
 
 
-def locate(bases: Bases, moves: Sequence[Move]) -> Callable[[], Spans]:
+def locate(
+    sources: Bases, moves: Sequence[Move], targets: Bases | None = None
+) -> Callable[[], Spans]:
     """Return a function that says what moves copy in the memory of the current run.
 
     Of two sizes, it is the smaller one.
     """
+    targets = sources if targets is None else targets
     located = [
-        (bases.locator(move.target), bases.locator(move.source), size)
+        (targets.locator(move.target), sources.locator(move.source), size)
         for move in moves
-        if (size := min(bases.size_bytes(move.source), bases.size_bytes(move.target)))
+        if (size := min(sources.size_bytes(move.source), targets.size_bytes(move.target)))
     ]
     return lambda: [(target(), source(), size) for target, source, size in located]
+
+
+def spans_of(moves: Sequence[Move], sources: Bases, targets: Bases) -> Spans:
+    """Return what moves copy now, from memory in one state to that in another.
+
+    Raises RunError for buffers of other sizes than those that they are copied to.
+    """
+    check_sizes(sources, moves, targets)
+    return locate(sources, moves, targets)()
+
+
+def mover(body: Body, state: SessionState) -> Callable[[SessionState], None]:
+    """Return what does the moves of a body, given the state at its end."""
+    if finds_sizes(body.steps):
+        return lambda end: copy_spans(spans_of(body.moves, end.bases, state.bases))
+    check_sizes(state.bases, body.moves)
+    located = locate(state.bases, body.moves)
+    return lambda end: copy_spans(located())
 
 
 def copy_spans(spans: Spans) -> None:

@@ -16,6 +16,7 @@ from .memory import Bases, Place, aligned, allocate
 from .memory_space import PackageMemory
 from .nested import bind_body, bind_steps
 from .package import Package
+from .plans.enter import enter
 from .sizes.stages import Stages
 from .state import SessionState
 from .step import Bind, Run, all_steps
@@ -53,7 +54,7 @@ class Program:
             for base, address in memory.addresses.items()
         }
         bases = Bases(manifest, self.weights, self.prepared, places)
-        return SessionState(bases, threads, spaces)
+        return SessionState(bases, threads, spaces, stage=partial(enter, self.stages))
 
     def bind(self, state: SessionState) -> list[Run]:
         """Return what a run calls, in order: steps, and what waits for the queues of devices."""

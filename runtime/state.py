@@ -4,11 +4,34 @@ import ctypes
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import groupby
+from typing import NoReturn, Protocol
 
 from .contents import ARENA, PROCESS
 from .memory import Bases, Buffers, Place, allocate
 from .memory_space import SessionMemory
 from .sizes.values import STATIC, Values
+
+
+class Enter(Protocol):
+    """Begin the stage of a run in which steps of `nodes` find sizes."""
+
+    def __call__(
+        self,
+        state: "SessionState",
+        sizes: Mapping[str, int],
+        nodes: tuple[str, ...],
+        slot: int = 0,
+        /,
+    ) -> "SessionState":
+        """Return the state of the stage, given that before it and the sizes of its symbols.
+
+        The arena of the stage is new; that of another `slot` stays as it is.
+        """
+        ...
+
+
+def _no_stages(*_: object) -> NoReturn:
+    raise AssertionError("the package finds no sizes")
 
 
 @dataclass(frozen=True)
@@ -22,10 +45,17 @@ class SessionState:
     threads: int = 1
     spaces: Mapping[str, SessionMemory] = field(default_factory=dict[str, SessionMemory])
     values: Values = STATIC
+    stage: Enter = _no_stages
+
+    def enter(
+        self, sizes: Mapping[str, int], nodes: tuple[str, ...], slot: int = 0
+    ) -> "SessionState":
+        """Return the state of the stage that begins as steps of `nodes` find some sizes."""
+        return self.stage(self, sizes, nodes, slot)
 
     def at(self, buffers: Buffers, values: Values) -> "SessionState":
         """Return the same memory for steps of a plan."""
-        return SessionState(self.bases.at(buffers), self.threads, self.spaces, values)
+        return SessionState(self.bases.at(buffers), self.threads, self.spaces, values, self.stage)
 
     def grow(self, arenas: Mapping[int, int]) -> None:
         """Make arenas at least as large as the bytes given for their bases."""
@@ -36,12 +66,15 @@ class SessionState:
                 if memory.grow(arenas[base]):
                     self.bases.move(base, Place(memory.addresses[base], name))
 
-    def grow_stage(self, base: int, space: str, size: int) -> None:
-        """Make the arena of a stage, in a memory space, at least as large as some bytes."""
+    def grow_stage(self, base: int, space: str, size: int, slot: int = 0) -> None:
+        """Make the arena of a stage, in a memory space, at least as large as some bytes.
+
+        One stage may have several, of which it uses that of a `slot`.
+        """
         if space == PROCESS:
-            self.bases.grow_stage(base, size)
+            self.bases.grow_stage(base, size, slot)
         else:
-            address = self.spaces[space].grow_stage(base, size)
+            address = self.spaces[space].grow_stage(base, size, slot)
             self.bases.move(base, Place(address, space))
 
     def trim(self) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import ClassVar, TypeAlias
+from typing import ClassVar, NamedTuple, TypeAlias
 
 from .contents import ABSENT, PROCESS, Contents
 from .errors import PackageError
@@ -40,6 +40,18 @@ class FoundSize:
     of: str = SHAPE
 
 
+BEFORE, START, END, AFTER = range(4)
+"""When a step uses a buffer: before a body, where that starts or ends, or when sizes are found."""
+
+
+class Use(NamedTuple):
+    """Record when a step uses a buffer; `body` is the name of the body that starts or ends."""
+
+    buffer: int
+    when: int
+    body: str = ""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Step(Kind):
     """Base of all steps; a subclass is a frozen dataclass with a `kind`, and fields of its own.
@@ -50,7 +62,7 @@ class Step(Kind):
     writes others than its operands and results.
 
     A step with `finds` begins a stage, and what `load` returns makes a `Find` instead of a `Run`;
-    only those of a kind with `finds_sizes` do.
+    only those of a kind with `finds_sizes` do. One with `finds_inside` begins a stage in its body.
 
     `load` is called once for each package, what it returns once for each session, and what that
     returns in each run. A kind that needs no more than the session's memory overrides `run` alone.
@@ -72,6 +84,20 @@ class Step(Kind):
     def inner(self) -> "Mapping[str, tuple[Step, ...]]":
         """Return the steps of each body of the step, by where the body is in it."""
         return {}
+
+    @property
+    def finds_inside(self) -> "tuple[FoundSize, ...]":
+        """Return the sizes that are found each time that the body of the step begins."""
+        return ()
+
+    @property
+    def taken(self) -> tuple[int, ...]:
+        """Return the buffers that the body takes and in which it finds sizes."""
+        return ()
+
+    def uses(self) -> "Iterator[Use]":
+        """Yield the buffers, beside operands and results, that the step itself reads or writes."""
+        return iter(())
 
     def check(self, contents: Contents, where: str) -> None:
         """Raise PackageError where fields do not fit together or to the package.

@@ -44,6 +44,18 @@ class DataDependentOp(Op, abstract=True):
         return tuple(each for size in self.found if (each := single_symbol(size)) is not None)
 
     @property
+    def defined_inside(self) -> tuple[Symbol, ...]:
+        """List the symbols that its bodies know, each time that one runs: those of its arguments.
+
+        What the op defines is known below it, what is defined in a body in that body alone.
+        """
+        return ()
+
+    def enter(self, number: int, inputs: Sequence[Any]) -> dict[str, int]:
+        """Return the sizes of these symbols when a body, by its number, runs on some arrays."""
+        return {}
+
+    @property
     def symbols_used(self) -> frozenset[str]:
         """Return the names of the symbols on which attributes depend that the op does not define.
 

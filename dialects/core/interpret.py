@@ -83,7 +83,14 @@ class Interpreter:
         return results
 
     def _run_body(self, op: Op, number: int, inputs: Sequence[Array]) -> tuple[Array, ...]:
-        return self.run_block(op.operation.regions[number].blocks[0], inputs)
+        block = op.operation.regions[number].blocks[0]
+        if not isinstance(op, DataDependentOp):
+            return self.run_block(block, inputs)
+        outside = self.sizes
+        self._know(op.enter(number, inputs))
+        results = self.run_block(block, inputs)
+        self.sizes = outside
+        return results
 
 
 def compute(

@@ -29,8 +29,9 @@ def misplaced(function: ir.Operation) -> list[Misplaced]:
     block = function.regions[0].blocks[0]
     known = {name for argument in block.arguments for name in _symbols(argument)}
     found = list(_visit(block, known))
+    anywhere = known | set(_made_in(function))
     for check in checks_of(function):
-        if unknown := sorted(symbols_of(check.expression).keys() - known):
+        if unknown := sorted(symbols_of(check.expression).keys() - anywhere):
             found.append(Misplaced(function, f"checks size '{unknown[0]}', which nothing defines"))
     return found
 
@@ -46,15 +47,23 @@ def _visit(block: ir.Block, known: set[str]) -> Iterator[Misplaced]:
 def _visit_op(op: Op, known: set[str]) -> Iterator[Misplaced]:
     for name in sorted(symbols_needed(op) - known):
         yield Misplaced(op.operation, f"depends on size '{name}', which nothing above it defines")
-    # What decides whether a body runs hides what is defined there.
-    inside = set(known) if isinstance(op, DataDependentOp) else known
     for region in op.operation.regions:
         for block in region.blocks:
-            yield from _visit(block, inside)
+            yield from _visit(block, _known_inside(op, known))
     for name in _own_symbols(op):
         if name in known:
             yield Misplaced(op.operation, f"defines size '{name}', which is defined above")
         known.add(name)
+
+
+def _known_inside(op: Op, known: set[str]) -> set[str]:
+    """Return the symbols that bodies of an op know at first.
+
+    What decides whether a body runs hides what is defined there.
+    """
+    if isinstance(op, DataDependentOp):
+        return known | {symbol.name for symbol in op.defined_inside}
+    return known
 
 
 def symbols_needed(op: Op) -> frozenset[str]:
@@ -68,15 +77,24 @@ def symbols_defined(op: Op) -> frozenset[str]:
     """Return the names of the symbols that are known when an op has run, and not before."""
     if isinstance(op, DataDependentOp):
         return frozenset(_own_symbols(op))
-    return frozenset(name for inner in _inner_ops(op) for name in symbols_defined(inner))
+    inside = _inner_ops(op.operation)
+    return frozenset(name for inner in inside for name in symbols_defined(inner))
 
 
 def _own_symbols(op: Op) -> list[str]:
     return [symbol.name for symbol in op.defined] if isinstance(op, DataDependentOp) else []
 
 
-def _inner_ops(op: Op) -> list[Op]:
-    blocks = [block for region in op.operation.regions for block in region.blocks]
+def _made_in(operation: ir.Operation) -> Iterator[str]:
+    """Yield the symbols that ops inside of an operation define, below them or in their bodies."""
+    for op in _inner_ops(operation):
+        if isinstance(op, DataDependentOp):
+            yield from (symbol.name for symbol in (*op.defined, *op.defined_inside))
+        yield from _made_in(op.operation)
+
+
+def _inner_ops(operation: ir.Operation) -> list[Op]:
+    blocks = [block for region in operation.regions for block in region.blocks]
     return [inner for block in blocks for each in block.operations if (inner := view(each))]
 
 

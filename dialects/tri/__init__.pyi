@@ -4,6 +4,11 @@ from .attention.attention import Attention as Attention
 from .attention.attention import fills_of as fills_of
 from .attention.linear_attention import LinearAttention as LinearAttention
 from .attention.multihead import MultiheadAttention as MultiheadAttention
+from .body_types import check_symbols as check_symbols
+from .body_types import check_types as check_types
+from .body_types import sizes_found as sizes_found
+from .body_types import tensors as tensors
+from .body_types import with_found as with_found
 from .constant import Constant as Constant
 from .constant import Weight as Weight
 from .constant import build_constant as build_constant

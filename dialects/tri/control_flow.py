@@ -7,13 +7,17 @@ import numpy as np
 
 from ..core.attributes import tensor_of
 from ..core.body import check_region
+from ..core.data_dependent import DataDependentOp
 from ..core.errors import Invalid, Unsupported
 from ..core.fields import Operand, Region, Result
 from ..core.mlir import ir
 from ..core.module import direct_ops
 from ..core.op import NO_SIZES, view
+from ..core.sizes.atoms import single_symbol
 from ..core.sizes.binding import replaced
+from ..core.sizes.symbols import Symbol
 from ..core.tensor import Array, Tensor, numpy_dtype
+from .body_types import check_symbols, check_types, sizes_found, tensors, with_found
 from .dialect import TriOp
 from .group import Yield, check_closed
 
@@ -24,15 +28,18 @@ UNKNOWN = -1
 """The number of iterations of a loop that decides it at run time."""
 
 
-class ControlOp(TriOp, abstract=True):
+class ControlOp(DataDependentOp, TriOp, abstract=True):
     """Base of ops that run their bodies zero or more times.
 
     Bodies are closed: what they use of the values around them are operands, and their arguments.
-    Each ends in `tri.yield`.
+    Each ends in `tri.yield`. `result_sizes` are symbols: sizes of results that a run decides.
     """
+
+    result_sizes: tuple[int, ...] = ()
 
     memory_space: ClassVar[str | None] = "host"  # a session decides what to run
     ends: ClassVar[tuple[str, ...]] = (Yield.op_name,)
+    found_sizes = ("result_sizes",)
 
     @property
     def bodies(self) -> list[ir.Block]:
@@ -43,6 +50,7 @@ class ControlOp(TriOp, abstract=True):
         self.check_attributes()
         for region in self.operation.regions:
             check_region(region, *self.ends)
+        check_symbols("result_sizes", self.result_sizes, tensors(self.results), "the results")
         self.check_types()
         for block in self.bodies:
             check_closed(block)
@@ -50,6 +58,11 @@ class ControlOp(TriOp, abstract=True):
     def check_types(self) -> None:
         """Raise Invalid unless operands, results and bodies fit together."""
         raise NotImplementedError
+
+    def define(
+        self, operands: Sequence[Any], results: Sequence[Any], sizes: Mapping[str, int]
+    ) -> dict[str, int]:
+        return sizes_found(self.result_sizes, tensors(self.results), results)
 
 
 class Fail(TriOp):
@@ -68,8 +81,9 @@ class Fail(TriOp):
 class If(ControlOp):
     """Run `then_body` if the condition is true, `else_body` if not. Source: ONNX `If`.
 
-    Both bodies take all inputs, and return values of the types of the results. One of them may end
-    in `tri.fail`: then a run that chooses it fails.
+    Both bodies take all inputs, and return values of the types of the results; where the size of a
+    result is found, one of any size. One of them may end in `tri.fail`: then a run that chooses it
+    fails.
     """
 
     condition: Operand
@@ -85,10 +99,12 @@ class If(ControlOp):
         _check_single(self.condition, "i1", "condition")
         if None not in map(fault_of, self.bodies):
             raise Invalid("has two bodies that fail, must have one that does not")
+        inputs, results = tensors(self.inputs), tensors(self.outputs)
         for name, block in zip(self.fields.regions, self.bodies, strict=True):
-            _check_same(f"{name} takes", block.arguments, "inputs are", self.inputs)
+            check_types(f"{name} takes", tensors(block.arguments), "inputs are", inputs)
             if fault_of(block) is None:
-                _check_same(f"{name} yields", yielded(block), "results are", self.outputs)
+                made = tensors(yielded(block))
+                check_types(f"{name} yields", made, "results are", results, self.result_sizes)
 
     def run_bodies(
         self, groups: Sequence[Any], run: RunBody, sizes: Mapping[str, int] = NO_SIZES
@@ -110,7 +126,9 @@ class Loop(ControlOp):
     each tensor that is `scanned` along its first axis, and the inputs, which are the same each
     time. It returns the condition for the next iteration, if the loop has one, what is carried to
     it, and outputs. The results are what was carried last, then the outputs of all iterations along
-    a new first axis. Only a loop that knows its iterations scans, or has outputs.
+    a new first axis. Only a loop that knows its iterations scans; the number of outputs of another
+    one is found. `carried_sizes` are symbols for sizes of what is carried that change from
+    iteration to iteration: the body takes them, and those of the results are found.
     """
 
     trip_count: Operand | None = None
@@ -119,25 +137,59 @@ class Loop(ControlOp):
     scanned: Sequence[Operand]
     inputs: Sequence[Operand]
     iterations: int = UNKNOWN
+    carried_sizes: tuple[int, ...] = ()
     outputs: Sequence[Result]
     body: Region
 
     quantized = "any"
 
+    @property
+    def carried_arguments(self) -> Sequence[ir.Value]:
+        """List the arguments of the body for what is carried."""
+        return list(self.bodies[0].arguments)[1 : 1 + len(self.carried)]
+
+    @property
+    def defined_inside(self) -> tuple[Symbol, ...]:
+        return tuple(s for size in self.carried_sizes if (s := single_symbol(size)) is not None)
+
+    @property
+    def symbols_used(self) -> frozenset[str]:
+        return super().symbols_used - {symbol.name for symbol in self.defined_inside}
+
+    def enter(self, number: int, inputs: Sequence[Any]) -> dict[str, int]:
+        arguments = self.carried_arguments
+        given = inputs[1 : 1 + len(arguments)]
+        return sizes_found(self.carried_sizes, tensors(arguments), given)
+
     def check_types(self) -> None:
         self._check_end()
-        block, carried = self.bodies[0], list(self.carried)
-        elements = [_spell_element(x, self.iterations) for x in self.scanned]
-        wanted = ["tensor<i64>", *_spell(carried), *elements, *_spell(self.inputs)]
-        _check_spelt("body takes", _spell(block.arguments), "must take", wanted)
-        made = _spell(yielded(block))
-        condition = [] if self.condition is None else [str(self.condition.type)]
-        first = [*condition, *_spell(carried)]
-        _check_spelt("body yields", made[: len(first)], "must yield first", first)
-        put_out = yielded(block)[len(first) :]
-        stacked = [_spell_stacked(value, self.iterations) for value in put_out]
-        results = [*_spell(carried), *stacked]
-        _check_spelt("results are", _spell(self.outputs), "must be", results)
+        (block,) = self.bodies
+        sizes, taken = self.carried_sizes, tensors(self.carried_arguments)
+        check_symbols("carried_sizes", sizes, taken, "what the body takes")
+        carried = with_found(tensors(self.carried), taken, sizes)
+        elements = [_element(each, self.iterations) for each in tensors(self.scanned)]
+        wanted = [Tensor((), "i64"), *carried, *elements, *tensors(self.inputs)]
+        check_types("body takes", tensors(block.arguments), "must take", wanted)
+        condition = [] if self.condition is None else [tensor_of(self.condition.type)]
+        first = [*condition, *carried]
+        made = tensors(yielded(block))
+        check_types("body yields", made[: len(first)], "must yield first", first, sizes)
+        self._check_results(carried, made[len(first) :])
+
+    def _check_results(self, carried: Sequence[Tensor], put_out: Sequence[Tensor]) -> None:
+        """Check the types of results, where those of what a body takes and puts out are known."""
+        results = tensors(self.outputs)
+        outputs = results[len(carried) :]
+        count = self.iterations
+        if count == UNKNOWN and (put_out or outputs):
+            if not self.result_sizes or any(
+                each.shape[:1] != self.result_sizes[:1] for each in outputs
+            ):
+                raise Invalid("has outputs, must know the number of its iterations, or find it")
+            count = self.result_sizes[0]
+        stacked = [Tensor((count, *each.shape), each.dtype) for each in put_out]
+        wanted = with_found([*carried, *stacked], results, self.result_sizes)
+        check_types("results are", results, "must be", wanted)
 
     def _check_end(self) -> None:
         if self.trip_count is not None:
@@ -145,8 +197,8 @@ class Loop(ControlOp):
         if self.condition is not None:
             _check_single(self.condition, "i1", "condition")
         if self.iterations == UNKNOWN:
-            if self.scanned or len(self.outputs) != len(self.carried):
-                raise Invalid("scans or has outputs, must know the number of its iterations")
+            if self.scanned:
+                raise Invalid("scans, must know the number of its iterations")
             if self.trip_count is None and self.condition is None:
                 raise Invalid("never ends, must have a trip count, a condition or iterations")
         elif self.iterations < 0:
@@ -171,9 +223,10 @@ class Loop(ControlOp):
                 listed.append(array)
             number += 1
         results = [tensor_of(value.type) for value in self.outputs[len(carried) :]]
-        shapes = [replaced(tensor.shape, sizes) for tensor in results]
+        none = {symbol.name: 0 for symbol in self.defined}  # nothing was put out
+        shapes = [replaced(tensor.shape, {**none, **sizes}) for tensor in results]
         stacked = (
-            np.array(listed, numpy_dtype(tensor.dtype)).reshape(shape)
+            _stacked(listed, tensor.dtype, shape)
             for listed, tensor, shape in zip(outputs, results, shapes, strict=True)
         )
         return *carried, *stacked
@@ -202,30 +255,22 @@ def _check_single(value: ir.Value, dtype: str, what: str) -> None:
         raise Invalid(f"{what} is {tensor}, must be one {dtype}")
 
 
-def _spell(values: Sequence[ir.Value]) -> list[str]:
-    return [str(value.type) for value in values]
+def _element(scanned: Tensor, iterations: int) -> Tensor:
+    """Return the type of an element along the first axis, of which there are so many."""
+    if scanned.shape[:1] != (iterations,):
+        raise Invalid(f"scans {scanned}, must have {iterations} elements along its first axis")
+    return Tensor(scanned.shape[1:], scanned.dtype)
 
 
-def _check_same(what: str, has: Sequence[ir.Value], wanted: str, must: Sequence[ir.Value]) -> None:
-    _check_spelt(what, _spell(has), wanted, _spell(must))
-
-
-def _check_spelt(what: str, has: Sequence[str], wanted: str, must: Sequence[str]) -> None:
-    if list(has) != list(must):
-        raise Invalid(f"{what} ({', '.join(has)}), {wanted} ({', '.join(must)})")
-
-
-def _spell_element(scanned: ir.Value, iterations: int) -> str:
-    """Spell the type of an element along the first axis, of which there are so many."""
-    tensor = tensor_of(scanned.type)
-    if tensor.shape[:1] != (iterations,):
-        raise Invalid(f"scans {tensor}, must have {iterations} elements along its first axis")
-    return str(Tensor(tensor.shape[1:], tensor.dtype))
-
-
-def _spell_stacked(output: ir.Value, iterations: int) -> str:
-    tensor = tensor_of(output.type)
-    return str(Tensor((iterations, *tensor.shape), tensor.dtype))
+def _stacked(listed: Sequence[Array], dtype: str, shape: Sequence[int]) -> Array:
+    """Stack what iterations put out; `shape` is that of the result where there were none."""
+    if not listed:
+        return np.zeros(shape, numpy_dtype(dtype))
+    if len({each.shape for each in listed}) > 1:
+        raise Invalid(
+            f"puts out tensors of shapes {listed[0].shape} and {listed[-1].shape}, must be of one"
+        )
+    return np.stack(listed).astype(numpy_dtype(dtype))
 
 
 def run_blocks(function: ir.Operation) -> Iterator[ir.Block]:

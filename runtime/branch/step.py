@@ -1,16 +1,16 @@
 """Steps that do one of two bodies."""
 
 import ctypes
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from ..contents import ABSENT, Contents
 from ..errors import PackageError, RunError
 from ..loader import Loader
-from ..nested import Body, bind_body, check_moves, check_sizes, copy_spans, locate
+from ..nested import Body, body_run, check_moves, check_ranks, copy_spans, mover, spans_of
 from ..state import SessionState
-from ..step import Bind, Run, Step
+from ..step import AFTER, END, Bind, Run, Step, Store, Use
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,6 +22,7 @@ class BranchStep(Step):
 
     kind: ClassVar[str] = "branch"
     lists_buffers: ClassVar[bool] = False
+    finds_sizes: ClassVar[bool] = True
 
     then: Body
     otherwise: Body
@@ -33,39 +34,56 @@ class BranchStep(Step):
     def inner(self) -> Mapping[str, tuple[Step, ...]]:
         return {"then.steps": self.then.steps, "otherwise.steps": self.otherwise.steps}
 
+    def uses(self) -> Iterator[Use]:
+        for name, body in zip(self.inner(), self.bodies, strict=True):
+            for move in body.moves:
+                yield Use(move.source, END, name)
+                yield Use(move.target, AFTER)
+
     def check(self, contents: Contents, where: str) -> None:
         super().check(contents, where)
         if not self.operands or self.operands[0] == ABSENT:
             raise PackageError(f"'{where}' is a branch, must have a condition")
         if (size := contents.buffers[self.operands[0]].size_bytes) != 1:
             raise PackageError(f"'{where}' has a condition of {size} bytes, must be of 1")
+        found = [self.results[each.result] for each in self.finds]
         for name, body in (("then", self.then), ("otherwise", self.otherwise)):
-            check_moves(body.moves, contents, f"{where}.{name}.moves")
+            check_moves(body.moves, contents, f"{where}.{name}.moves", found)
+            for move in body.moves:
+                if move.target in found:
+                    check_ranks((move.source, move.target), contents, f"{where}.{name}.moves")
+            if not body.fault and not {move.target for move in body.moves} >= {*found}:
+                raise PackageError(f"'{where}.{name}' does not move the results {found}")
 
     def load(self, loader: Loader) -> Bind:
         binds = [[step.load(loader) for step in body.steps] for body in self.bodies]
-        contents = loader.contents
 
         def bind(state: SessionState) -> Run:
-            bases = state.bases
-            for body in self.bodies:
-                check_sizes(bases, body.moves)
             pairs = zip(self.bodies, binds, strict=True)
-            bound = [bind_body(contents, body.steps, each, state) for body, each in pairs]
-            moves = [locate(bases, body.moves) for body in self.bodies]
-            condition = bases.locator(self.operands[0])
+            runs = [body_run(loader.contents, body.steps, each, state) for body, each in pairs]
+            moves = [None if self.finds else mover(body, state) for body in self.bodies]
+            condition = state.bases.locator(self.operands[0])
 
-            def run() -> None:
+            def run() -> Any:
                 chosen = 0 if ctypes.c_ubyte.from_address(condition()).value else 1
                 if self.bodies[chosen].fault:
                     raise self._fault(self.bodies[chosen])
-                for step in bound[chosen]:
-                    step()
-                copy_spans(moves[chosen]())
+                end = runs[chosen]()
+                move = moves[chosen]
+                return self._find(self.bodies[chosen], end) if move is None else move(end)
 
             return run
 
         return bind
+
+    def _find(self, body: Body, end: SessionState) -> tuple[dict[str, int], Store]:
+        """Return the sizes of what a branch made, and what copies it to the results."""
+        sources = {move.target: move.source for move in body.moves}
+        sizes = {
+            each.symbol: end.bases.shape(sources[self.results[each.result]])[each.index]
+            for each in self.finds
+        }
+        return sizes, lambda after: copy_spans(spans_of(body.moves, end.bases, after.bases))
 
     def _fault(self, body: Body) -> RunError:
         nodes = ", ".join(self.nodes)

@@ -1,37 +1,36 @@
 """Steps that do a body again and again."""
 
-import ctypes
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from ctypes import memmove
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, cast
 
 from ..contents import ABSENT, Contents
 from ..errors import PackageError
+from ..kinds import LEFT_OUT
 from ..loader import Loader
-from ..memory import Bases, allocate
+from ..memory import Bases
 from ..nested import (
     Body,
+    BodyRun,
     Move,
-    Spans,
-    bind_body,
+    body_run,
     check_elements,
     check_moves,
+    check_ranks,
     check_sizes,
     checked_buffer,
     copy_spans,
+    finds_sizes,
     locate,
     written_buffer,
 )
 from ..sizes.size_expressions import Size
 from ..state import SessionState
-from ..step import Bind, Run, Step
-
-UNLIMITED = (1 << 63) - 1
-
-UNKNOWN = -1
-"""The number of iterations of a loop that decides it at run time."""
+from ..step import AFTER, BEFORE, END, START, Bind, FoundSize, Run, Step, Store, Use
+from .changing import Carried, Changing, Gathered, store_parts
+from .memory import UNKNOWN, LoopMemory, moves_at_once
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,10 +42,15 @@ class LoopStep(Step):
     each source of `elements` is moved to its target, the body runs, what `outputs` has is moved to
     elements of its targets, and then the moves of the body are done all at once. `next` is the
     condition of the next iteration.
+
+    Each iteration finds `carried_sizes` in the shapes of what is `carried` with sizes that change;
+    the `result` of such a size is a number of these. What `gathered` has is put out as often as the
+    body runs, which nobody knows: it is copied to its targets at the end.
     """
 
     kind: ClassVar[str] = "loop"
     lists_buffers: ClassVar[bool] = False
+    finds_sizes: ClassVar[bool] = True
 
     iterations: Size
     number: int
@@ -55,6 +59,36 @@ class LoopStep(Step):
     first: tuple[Move, ...] = ()
     elements: tuple[Move, ...] = ()
     outputs: tuple[Move, ...] = ()
+    carried: tuple[Carried, ...] = field(default=(), metadata=LEFT_OUT)
+    carried_sizes: tuple[FoundSize, ...] = field(default=(), metadata=LEFT_OUT)
+    gathered: tuple[Move, ...] = field(default=(), metadata=LEFT_OUT)
+
+    @property
+    def finds_inside(self) -> tuple[FoundSize, ...]:
+        return self.carried_sizes
+
+    @property
+    def taken(self) -> tuple[int, ...]:
+        return tuple(each.argument for each in self.carried)
+
+    def uses(self) -> Iterator[Use]:
+        for move in (*self.first, *self.elements):
+            yield Use(move.source, BEFORE)
+            yield Use(move.target, BEFORE)
+        yield Use(self.number, BEFORE)
+        if self.next != ABSENT:
+            yield Use(self.next, END, "body.steps")
+        for move in (*self.outputs, *self.body.moves):
+            yield Use(move.source, END, "body.steps")
+            yield Use(move.target, BEFORE)
+        for each in self.carried:
+            yield Use(each.initial, BEFORE)
+            yield Use(each.argument, START, "body.steps")
+            yield Use(each.next, END, "body.steps")
+            yield Use(each.result, AFTER)
+        for move in self.gathered:
+            yield Use(move.source, END, "body.steps")
+            yield Use(move.target, AFTER)
 
     def inner(self) -> Mapping[str, tuple[Step, ...]]:
         return {"body.steps": self.body.steps}
@@ -86,22 +120,107 @@ class LoopStep(Step):
         sized = contents, self.iterations
         check_elements(self.elements, *sized, f"{where}.elements", whole="source")
         check_elements(self.outputs, *sized, f"{where}.outputs", whole="target")
+        self._check_changing(contents, where)
         if self.body.fault:
             raise PackageError(f"'{where}' has a body with a fault, must have one that runs")
+
+    def _check_changing(self, contents: Contents, where: str) -> None:
+        """Check what has sizes that change: how large it is, a run checks."""
+        for i, each in enumerate(self.carried):
+            at = f"{where}.carried[{i}]"
+            checked_buffer(each.initial, contents, f"{at}.initial")
+            checked_buffer(each.next, contents, f"{at}.next")
+            written_buffer(each.argument, contents, f"{at}.argument")
+            written_buffer(each.result, contents, f"{at}.result")
+            check_ranks((each.initial, each.argument, each.next, each.result), contents, at)
+        check_moves(
+            self.gathered, contents, f"{where}.gathered", [move.target for move in self.gathered]
+        )
+        known = {*(each.result for each in self.carried), *(move.target for move in self.gathered)}
+        if missing := sorted({self.results[each.result] for each in self.finds} - known):
+            raise PackageError(
+                f"'{where}' finds sizes of buffer {missing[0]}, which it never makes"
+            )
 
     def load(self, loader: Loader) -> Bind:
         binds = [step.load(loader) for step in self.body.steps]
         contents = loader.contents
+        changing = bool(self.carried or self.gathered) or finds_sizes(self.body.steps)
+
+        def begin(state: SessionState) -> BodyRun:
+            return body_run(contents, self.body.steps, binds, state)
 
         def bind(state: SessionState) -> Run:
-            check_sizes(state.bases, (*self.first, *self.body.moves))
+            check_sizes(state.bases, self.first)
             count = state.values(self.iterations)
             check_sizes(state.bases, self.elements, sources=count)
+            if changing:
+                return cast("Run", lambda: self._run_changing(count, contents, begin, state))
+            check_sizes(state.bases, self.body.moves)
             check_sizes(state.bases, self.outputs, targets=count)
-            bound = bind_body(contents, self.body.steps, binds, state)
-            return partial(_run, count, bound, _Memory.of(self, contents, state.bases))
+            return partial(_run, count, begin(state), self._memory(contents, state.bases))
 
         return bind
+
+    def _run_changing(
+        self,
+        limit: int,
+        contents: Contents,
+        begin: Callable[[SessionState], BodyRun],
+        state: SessionState,
+    ) -> tuple[dict[str, int], Store]:
+        """Run a loop whose memory is another one in each iteration, or at the end of a body."""
+        outside = state.bases
+        memory = self._memory(contents, outside)
+        shapes = [contents.buffers[move.target].shape for move in self.gathered]
+        gathered = [Gathered(*pair) for pair in zip(self.gathered, shapes, strict=True)]
+        changing = Changing(self.carried, self.carried_sizes, self.nodes, state)
+        count = limit
+        limit, going, number = memory.begin(limit)
+        elements = memory.elements()
+        copy_spans(memory.first())
+        iteration = 0
+        while iteration < limit and going:
+            number.value = iteration
+            for target, source, size in elements:
+                memmove(target, source + iteration * size, size)
+            end = begin(changing.state)()
+            memory = self._memory(contents, outside, end.bases)
+            check_sizes(end.bases, self.body.moves, outside)
+            check_sizes(end.bases, self.outputs, outside, targets=count)
+            for target, source, size in memory.outputs():
+                memmove(target + iteration * size, source, size)
+            for each in gathered:
+                each.add(end.bases)
+            going, spans = memory.goes_on(), memory.ends()
+            changing.advance(end)
+            copy_spans(spans)
+            iteration += 1
+        found = {**changing.shapes(), **{each.target: each.shape for each in gathered}}
+        sizes = {each.symbol: found[self.results[each.result]][each.index] for each in self.finds}
+
+        def store(after: SessionState) -> None:
+            parts = {**changing.parts(), **{each.target: each.part for each in gathered}}
+            store_parts(parts, after.bases)
+
+        return sizes, store
+
+    def _memory(self, contents: Contents, outside: Bases, end: Bases | None = None) -> LoopMemory:
+        """Return where the loop finds what it copies; `end` is the memory at the end of a body."""
+        end = outside if end is None else end
+        limit, going = (
+            None if index == ABSENT else outside.locator(index) for index in self.operands[:2]
+        )
+        return LoopMemory(
+            limit,
+            going,
+            None if self.next == ABSENT else end.locator(self.next),
+            outside.locator(self.number),
+            locate(outside, self.first),
+            locate(outside, self.elements),
+            locate(end, self.outputs, outside),
+            moves_at_once(self.body.moves, contents, end, outside),
+        )
 
     def operation(self, contents: Contents) -> str:
         times = "" if self.iterations == UNKNOWN else f" {self.iterations} times"
@@ -112,98 +231,25 @@ class LoopStep(Step):
         return f"{len(steps)} loop{'s' * (len(steps) != 1)}"
 
 
-class _Memory(NamedTuple):
-    """Record where a loop finds, in each run, what decides it and what it copies."""
-
-    limit: Callable[[], int] | None
-    going: Callable[[], int] | None
-    again: Callable[[], int] | None
-    number: Callable[[], int]
-    first: Callable[[], Spans]
-    elements: Callable[[], Spans]
-    outputs: Callable[[], Spans]
-    ends: Callable[[], Spans]
-
-    @staticmethod
-    def of(step: LoopStep, contents: Contents, bases: Bases) -> "_Memory":
-        limit, going, again = (
-            None if index == ABSENT else bases.locator(index)
-            for index in (*step.operands[:2], step.next)
-        )
-        return _Memory(
-            limit,
-            going,
-            again,
-            bases.locator(step.number),
-            locate(bases, step.first),
-            locate(bases, step.elements),
-            locate(bases, step.outputs),
-            _ends(step.body.moves, contents, bases),
-        )
-
-
-def _run(limit: int, bound: Sequence[Run], memory: _Memory) -> None:
-    if limit == UNKNOWN:
-        at = memory.limit
-        limit = UNLIMITED if at is None else ctypes.c_int64.from_address(at()).value
-    number = ctypes.c_int64.from_address(memory.number())
-    going, again = _condition(memory.going), _condition(memory.again)
+def _run(limit: int, body: BodyRun, memory: LoopMemory) -> None:
+    """Run a loop whose memory is the same in all iterations."""
+    limit, going, number = memory.begin(limit)
     elements, outputs, ends = memory.elements(), memory.outputs(), memory.ends()
     copy_spans(memory.first())
     iteration = 0
-    while iteration < limit and (going is None or going.value):
+    while iteration < limit and going:
         number.value = iteration
         for target, source, size in elements:
             memmove(target, source + iteration * size, size)
-        for run in bound:
-            run()
+        body()
         for target, source, size in outputs:
             memmove(target + iteration * size, source, size)
-        for target, source, size in ends:
-            memmove(target, source, size)
-        going = again
+        going = memory.goes_on()
+        copy_spans(ends)
         iteration += 1
-
-
-def _condition(at: Callable[[], int] | None) -> ctypes.c_ubyte | None:
-    return None if at is None else ctypes.c_ubyte.from_address(at())
-
-
-def _ends(moves: Sequence[Move], contents: Contents, bases: Bases) -> Callable[[], Spans]:
-    """Return what says what is copied at the end of an iteration, all at once.
-
-    What one move reads and another one writes is saved first.
-    """
-    crossing = _crossing(moves, contents)
-    if not crossing:
-        return locate(bases, moves)
-    sizes = [bases.size_bytes(move.source) for move in crossing]
-    arrays = [allocate(size, "what a loop carries") for size in sizes]
-    located = [(bases.locator(move.source), bases.locator(move.target)) for move in crossing]
-    others = locate(bases, [move for move in moves if move not in crossing])
-
-    def spans() -> Spans:
-        pairs = list(zip(arrays, located, strict=True))
-        saved = [(array.ctypes.data, source(), array.size) for array, (source, _) in pairs]
-        restored = [(target(), array.ctypes.data, array.size) for array, (_, target) in pairs]
-        return [*saved, *others(), *restored]
-
-    return spans
 
 
 def _check_size(contents: Contents, index: int, size: int, where: str) -> None:
     found = checked_buffer(index, contents, where).size_bytes
     if found != size:
         raise PackageError(f"'{where}' has {found} bytes, must have {size}")
-
-
-def _crossing(moves: Sequence[Move], contents: Contents) -> list[Move]:
-    """Return the moves whose source is where another move puts something."""
-    targets = {_place(contents, move.target): move for move in moves}
-    found = ((move, targets.get(_place(contents, move.source))) for move in moves)
-    return [move for move, other in found if other not in (None, move)]
-
-
-def _place(contents: Contents, index: int) -> tuple[int, int]:
-    buffer = contents.buffers[index]
-    return buffer.base, buffer.offset

@@ -151,9 +151,9 @@ class Plans:
         known = self._slots, shapes, tuple(compress(ports.output_bytes, at_start))
         arenas = {ARENA: manifest.memory.arena_bytes, **values.arenas}
         self._state.grow(arenas)  # steps of devices are bound to addresses
-        if not manifest.stages:
+        first = next((i for i, step in enumerate(manifest.steps) if step.finds), None)
+        if first is None:
             return Plan(self._program.bind(state), *known, arenas)
-        first = next(i for i, step in enumerate(manifest.steps) if step.finds)
         steps = self._program.bind_range(state, 0, first)
         rest = StagedRun(self._program, self._outputs, state)
         return Plan(steps, *known, arenas, rest)

@@ -8,23 +8,19 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, cast
 
-from ..contents import Symbol
 from ..errors import RunError
 from ..program import Program
-from ..sizes.symbols import evaluate
 from ..slots import Slot
 from ..state import SessionState
 from ..step import Find
-from .buffers import BuffersAt
 
 
 @dataclass(frozen=True)
 class _Stage:
-    """Hold which steps are in a stage, which symbols it finds, and which outputs it then makes."""
+    """Hold which steps are in a stage, and which outputs it makes."""
 
     start: int
     stop: int
-    symbols: tuple[Symbol, ...]
     outputs: tuple[Slot, ...]
 
 
@@ -42,29 +38,22 @@ class StagedRun:
         starts = [i for i, step in enumerate(manifest.steps) if step.finds]
         stops = [*starts[1:], len(manifest.steps)]
         return [
-            _Stage(
-                start,
-                stop,
-                tuple(each for each in manifest.symbols if each.stage == stage),
-                tuple(slot for slot in self.outputs if stages.of(*slot.shape) == stage),
-            )
-            for stage, (start, stop) in enumerate(zip(starts, stops, strict=True), 1)
+            _Stage(start, stop, self._outputs_in(stages.of(manifest.steps[start].finds[0].symbol)))
+            for start, stop in zip(starts, stops, strict=True)
         ]
+
+    def _outputs_in(self, stage: int) -> tuple[Slot, ...]:
+        stages = self.program.stages
+        return tuple(slot for slot in self.outputs if stages.of(*slot.shape) == stage)
 
     def __call__(self, results: dict[str, Any]) -> dict[str, Any]:
         """Run from the first step that finds sizes on; add the outputs whose sizes are found."""
         manifest, state = self.program.package.manifest, self.state
-        for number, stage in enumerate(self._stages, 1):
-            find = cast("Find", self.program.steps[stage.start](state))
-            sizes, store = find()
-            for symbol in stage.symbols:
-                _check_found(symbol, sizes[symbol.name], manifest.steps[stage.start].nodes)
-            evaluation = self.program.stages.at(number).evaluation
-            values = evaluate(evaluation, {**state.values.symbols, **sizes})
-            state = self.state.at(BuffersAt(manifest.buffers, values), values)
-            bases = state.bases
-            for base in manifest.arenas_in(number):
-                state.grow_stage(base, manifest.space_of(base), values.arenas.get(base, 0))
+        for stage in self._stages:
+            step = manifest.steps[stage.start]
+            sizes, store = cast("Find", self.program.steps[stage.start](state))()
+            state = state.enter(sizes, step.nodes)
+            bases, values = state.bases, state.values
             for slot in stage.outputs:
                 made = replace(slot, shape=tuple(map(values, slot.shape))).create()
                 bases.bind(slot.base, made)
@@ -84,12 +73,3 @@ class StagedRun:
                     f"output '{slot.name}' has shape {shape}, which is found when the package "
                     "runs: it can neither be given nor be state"
                 )
-
-
-def _check_found(symbol: Symbol, value: int, nodes: tuple[str, ...]) -> None:
-    high = "" if symbol.high is None else f" to {symbol.high}"
-    if value < symbol.low or (symbol.high is not None and value > symbol.high):
-        raise RunError(
-            f"{', '.join(nodes)}: error: finds {value} for size {symbol.name}, must be from "
-            f"{symbol.low}{high}"
-        )

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from ..contents import FIRST_PORT, Port
 from ..errors import PackageError
 from ..manifest import Manifest
-from ..step import ELEMENTS, SHAPE, FoundSize, Step
+from ..step import AFTER, BEFORE, ELEMENTS, END, SHAPE, START, FoundSize, Step
 from .fields import texts_in
 from .size_expressions import Size
-from .stages import Stages
+from .stages import Stages, stage_tree
 
 
 def check_stages(manifest: Manifest) -> None:
-    """Raise PackageError unless each stage begins with a step that finds the symbols of it.
+    """Raise PackageError unless each stage begins with what finds the symbols of it.
 
     No step may need sizes before they are known, and no arena.
     """
@@ -25,10 +25,7 @@ def check_stages(manifest: Manifest) -> None:
     for i, step in enumerate(manifest.load_steps):
         if step.finds:
             raise PackageError(f"'load_steps[{i}].finds' must be left out at load")
-    stage = 0
-    for i, step in enumerate(manifest.steps):
-        checks.check_step(step, stage, f"steps[{i}]")
-        stage += bool(step.finds)
+    checks.check_steps(manifest.steps, 0, "steps")
 
 
 @dataclass(frozen=True)
@@ -37,15 +34,15 @@ class _Checks:
     stages: Stages
 
     def check_symbols(self) -> None:
-        finding = [step for step in self.manifest.steps if step.finds]
-        found = {each.symbol: n for n, s in enumerate(finding, 1) for each in s.finds}
+        tree = list(stage_tree(self.manifest.steps))
+        found = {each.symbol: number for number, _, finds in tree for each in finds}
         wanted = {symbol.name: symbol.stage for symbol in self.manifest.symbols if symbol.stage}
         for name in sorted({*found, *wanted}):
             if found.get(name) != wanted.get(name):
                 at = f"in stage {found[name]}" if name in found else "by no step"
                 must = f"be in stage {wanted[name]}" if name in wanted else "be in no other stage"
                 raise PackageError(f"'symbols' has '{name}' that is found {at}, must {must}")
-        if sum(len(step.finds) for step in finding) != len(found):
+        if sum(len(finds) for _, _, finds in tree) != len(found):
             raise PackageError("'steps' find a symbol twice")
 
     def check_arenas(self) -> None:
@@ -57,24 +54,48 @@ class _Checks:
             if manifest.stage_of(buffer.base) and buffer.base not in with_regions:
                 raise PackageError(f"'buffers[{i}].base' is {buffer.base}, an arena of no regions")
 
-    def check_step(self, step: Step, stage: int, where: str) -> None:
-        """Check a step that runs in a stage, of which it may begin the next."""
+    def check_steps(self, steps: Sequence[Step], stage: int, where: str) -> int:
+        """Check steps that follow one another, the first in a stage; return that of the last."""
+        for i, step in enumerate(steps):
+            stage = self.check_step(step, stage, f"{where}[{i}]")
+        return stage
+
+    def check_step(self, step: Step, stage: int, where: str) -> int:
+        """Check a step that runs in a stage; return the one that follows."""
+        inside = tuple(f"{where}.{name}[" for name in step.inner())
         for text, place in texts_in(step, where):
-            self.check_known([text], stage, place)
-        self._check_buffers(step.operands, stage, f"{where}.operands")
-        self._check_buffers(step.results, stage + bool(step.finds), f"{where}.results")
+            if not place.startswith(inside):
+                self.check_known([text], stage, place)
         if step.finds and not step.finds_sizes:
             raise PackageError(f"'{where}.kind' is '{step.kind}', which finds no sizes")
-        for i, found in enumerate(step.finds):
-            if not self._is_there(step, found):
+        begin, after = self._stage_of(step.finds_inside, stage), self._stage_of(step.finds, stage)
+        when = {(BEFORE, ""): stage, (AFTER, ""): after}
+        for name, inner in step.inner().items():
+            when[START, name] = begin
+            when[END, name] = self.check_steps(inner, begin, f"{where}.{name}")
+        self._check_buffers(step.operands, stage, f"{where}.operands")
+        self._check_buffers(step.results, after, f"{where}.results")
+        for use in step.uses():
+            self._check_buffers((use.buffer,), when[use.when, use.body], where)
+        self._check_places(step.finds, step.results, f"{where}.finds")
+        self._check_places(step.finds_inside, step.taken, f"{where} (in its body)")
+        return after
+
+    def _check_places(self, finds: Sequence[FoundSize], buffers: Sequence[int], where: str) -> None:
+        for i, found in enumerate(finds):
+            if not self._is_there(buffers, found):
                 raise PackageError(
-                    f"'{where}.finds[{i}]' is {found.of} {found.index} of result {found.result}, "
+                    f"'{where}[{i}]' is {found.of} {found.index} of result {found.result}, "
                     f"which is not '{found.symbol}'"
                 )
 
+    def _stage_of(self, finds: Sequence[FoundSize], stage: int) -> int:
+        """Return the stage that begins where some sizes are found in another one."""
+        return self.stages.of(finds[0].symbol) if finds else stage
+
     def check_known(self, sizes: Sequence[Size | str], stage: int, where: str) -> None:
         """Raise PackageError unless sizes are known in a stage."""
-        if self.stages.of(*sizes) > stage:
+        if not self.stages.are_known(stage, *sizes):
             raise PackageError(f"'{where}' is {list(sizes)}, which is not known yet")
 
     def _check_buffers(self, indices: tuple[int, ...], stage: int, where: str) -> None:
@@ -86,7 +107,7 @@ class _Checks:
             port = self._port(buffer.base)
             if port is not None:
                 self.check_known(port.shape, stage, f"{where}[{i}]")
-            if self.manifest.stage_of(buffer.base) > stage:
+            if not self.stages.follows(stage, self.manifest.stage_of(buffer.base)):
                 raise PackageError(f"'{where}[{i}]' is {index}, whose arena is not made yet")
 
     def _port(self, base: int) -> Port | None:
@@ -94,11 +115,11 @@ class _Checks:
         ports = (*self.manifest.inputs, *self.manifest.outputs)
         return ports[base - FIRST_PORT] if 0 <= base - FIRST_PORT < len(ports) else None
 
-    def _is_there(self, step: Step, found: FoundSize) -> bool:
-        """Return whether a step can find a size where it says."""
-        if not 0 <= found.result < len(step.results) or found.index < 0:
+    def _is_there(self, buffers: Sequence[int], found: FoundSize) -> bool:
+        """Return whether a step can find a size where it says, in one of some buffers."""
+        if not 0 <= found.result < len(buffers) or found.index < 0:
             return False
-        index = step.results[found.result]
+        index = buffers[found.result]
         if not 0 <= index < len(self.manifest.buffers):
             return False
         buffer = self.manifest.buffers[index]

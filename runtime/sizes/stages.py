@@ -1,15 +1,20 @@
 """Divide what a manifest says by when its sizes are known: before a run, or in the middle.
 
-Stage 0 is known from the inputs. Each step that finds sizes begins another stage. What is known in
-a stage is a manifest of its own, in which sizes of later stages count as 0.
+Stage 0 is known from the inputs. Each step that finds sizes begins another stage, and so does a
+body that runs on sizes of its own. What is found in a body is known in that body alone, so each
+stage follows one of those before it. What is known in a stage is a manifest of its own, in which
+sizes of other stages count as 0.
 """
 
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 from ..contents import Buffer
 from ..manifest import Manifest
+from ..step import FoundSize, Step
 from .fields import with_sizes
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
@@ -20,55 +25,100 @@ class Stages:
     """Know the stage in which each size of a manifest becomes known."""
 
     def __init__(self, manifest: Manifest) -> None:
-        self._manifest = manifest
+        self.manifest = manifest
         self._names = {symbol.name: symbol.stage for symbol in manifest.symbols}
         self._names |= {symbol.unit: symbol.stage for symbol in manifest.symbols}
         self._known: dict[int, Manifest] = {}
         self._staged = manifest.stages > 0
 
+    @cached_property
+    def _known_in(self) -> dict[int, frozenset[int]]:
+        """Map each stage to those that are known in it: itself, and what it follows."""
+        known = {0: frozenset({0})}
+        for stage, before, _ in stage_tree(self.manifest.steps):
+            known[stage] = known[before] | {stage}
+        return known
+
     def at(self, stage: int) -> Manifest:
         """Return what is known in a stage."""
-        if not self._manifest.stages:
-            return self._manifest
+        if not self.manifest.stages:
+            return self.manifest
         if stage not in self._known:
             self._known[stage] = self._cut(stage)
         return self._known[stage]
 
     def prepare(self) -> None:
         """Make what computes the sizes of each stage; raise PackageError as `Evaluation` does."""
-        for stage in range(self._manifest.stages + 1):
+        for stage in range(self.manifest.stages + 1):
             self.at(stage).evaluation  # noqa: B018
 
     def of(self, *sizes: int | str) -> int:
-        """Return the stage in which all of some sizes are known."""
+        """Return the stage in which all of some sizes are known, if any is."""
+        return max(self._stages_of(sizes), default=0)
+
+    def are_known(self, stage: int, *sizes: int | str) -> bool:
+        """Return whether some sizes are known in a stage."""
+        return self._known_in[stage].issuperset(self._stages_of(sizes))
+
+    def follows(self, stage: int, other: int) -> bool:
+        """Return whether what is known in another stage is known in a stage."""
+        return other in self._known_in[stage]
+
+    def _stages_of(self, sizes: Sequence[int | str]) -> set[int]:
         if not self._staged:
-            return 0
+            return set()
         texts = [size for size in sizes if isinstance(size, str)]
-        return max((self._of_name(name) for t in texts for name in _NAME.findall(t)), default=0)
+        return {self._of_name(name) for text in texts for name in _NAME.findall(text)}
 
     def _of_name(self, name: str) -> int:
         place = _PLACE.fullmatch(name)
-        regions = self._manifest.regions
+        regions = self.manifest.regions
         if place and int(place[1]) < len(regions):
-            return self._manifest.stage_of(regions[int(place[1])].base)
+            return self.manifest.stage_of(regions[int(place[1])].base)
         return self._names.get(name, 0)
 
     def _cut(self, stage: int) -> Manifest:
-        manifest = self._manifest
+        manifest, stages = self.manifest, self._known_in[stage]
+        checks = (each for each in manifest.checks if self.are_known(stage, each.expression))
         known = replace(
             manifest,
             buffers=tuple(self._buffer_at(stage, each) for each in manifest.buffers),
-            symbols=tuple(each for each in manifest.symbols if each.stage <= stage),
-            checks=tuple(each for each in manifest.checks if self.of(each.expression) <= stage),
+            symbols=tuple(each for each in manifest.symbols if each.stage in stages),
+            checks=tuple(checks),
         )
 
         def kept(text: str) -> Any:  # what the text is, is computed from the manifest made here
-            return text if self.of(text) <= stage else 0
+            return text if self.are_known(stage, text) else 0
 
         return with_sizes(known, kept)
 
     def _buffer_at(self, stage: int, buffer: Buffer) -> Buffer:
-        """Return what is known of a buffer: one in the arena of a later stage is nowhere yet."""
-        if self._manifest.stage_of(buffer.base) <= stage:
+        """Return what is known of a buffer: one in an arena that is not made yet is nowhere."""
+        if self.follows(stage, self.manifest.stage_of(buffer.base)):
             return buffer
-        return replace(buffer, shape=(0,) * len(buffer.shape), offset=0)
+        axes = max(len(buffer.shape), 1)  # a scalar would take bytes
+        return replace(buffer, shape=(0,) * axes, offset=0)
+
+
+def stage_tree(
+    steps: Sequence[Step], before: int = 0, number: int = 0
+) -> Iterator[tuple[int, int, tuple[FoundSize, ...]]]:
+    """Yield the stages that steps begin, and those in them: each with the stage that it follows.
+
+    The last item has what begins the stage. Stages are numbered in this order, from the one after
+    `number` on.
+    """
+    for step in steps:
+        for inner in step.inner().values():
+            start = before
+            if inside := step.finds_inside:
+                number += 1
+                yield number, before, inside
+                start = number
+            for each in stage_tree(inner, start, number):
+                number = each[0]
+                yield each
+        if step.finds:
+            number += 1
+            yield number, before, step.finds
+            before = number

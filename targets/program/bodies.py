@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ...dialects import tri
+from ...dialects.core.attributes import tensor_of
 from ...dialects.core.mlir import ir
 from ...dialects.core.module import direct_ops
 from ...dialects.core.op import Op, view
@@ -19,10 +20,11 @@ class Scope:
     """Hold the calls of a block that run, with their positions in the program.
 
     `lasting` are values that need their place from the begin of the block to its end, `ends` those
-    that need it until then.
+    that need it until then. `block` is None for that of the function.
     """
 
     calls: tuple[NumberedCall, ...]
+    block: ir.Block | None = None
     lasting: tuple[ir.Value, ...] = ()
     ends: tuple[ir.Value, ...] = ()
 
@@ -46,7 +48,7 @@ class Numbering:
             self._next += len(run)
             self.calls += run
             lasting, ends = lasting_values(call.op, body.block), tuple(yielded(body.block))
-            self.scopes[body.block] = Scope(numbered, lasting, ends)
+            self.scopes[body.block] = Scope(numbered, body.block, lasting, ends)
             for each in run:
                 self._enter(each)
 
@@ -60,12 +62,30 @@ def all_calls(calls: Sequence[Call]) -> Iterator[Call]:
 
 
 def lasting_values(op: Op, block: ir.Block) -> tuple[ir.Value, ...]:
-    """Return the arguments of a body that are written anew for each iteration."""
+    """Return the arguments of a body that are written anew for each iteration.
+
+    So is what is carried with sizes that change.
+    """
     if not isinstance(op, tri.Loop):
         return ()
     first = 1 + len(op.carried)
     scanned = range(first, first + len(op.scanned))
-    return tuple(block.arguments[i] for i in (0, *scanned))
+    arguments = list(block.arguments)
+    return (*(arguments[i] for i in (0, *scanned)), *changing_arguments(op))
+
+
+def changing_arguments(op: tri.Loop) -> list[ir.Value]:
+    """Return the arguments for what a loop carries with sizes that change."""
+    return [
+        argument
+        for argument, result in zip(op.carried_arguments, op.outputs, strict=False)
+        if has_found_sizes(op, result)
+    ]
+
+
+def has_found_sizes(op: tri.ControlOp, result: ir.Value) -> bool:
+    """Return whether a branch or a loop finds sizes of a result."""
+    return any(size in op.result_sizes for size in tensor_of(result.type).shape)
 
 
 def argument_roots(op: tri.ControlOp, block: ir.Block) -> Iterator[tuple[ir.Value, ir.Value]]:
@@ -77,7 +97,8 @@ def argument_roots(op: tri.ControlOp, block: ir.Block) -> Iterator[tuple[ir.Valu
     free = [value for value in block.arguments if value not in lasting]
     if isinstance(op, tri.Loop):
         carried = list(op.outputs)[: len(op.carried)]
-        yield from zip(free, [*carried, *op.inputs], strict=True)
+        kept = [value for value in carried if not has_found_sizes(op, value)]
+        yield from zip(free, [*kept, *op.inputs], strict=True)
     elif isinstance(op, tri.If):
         yield from zip(free, op.inputs, strict=True)
 
@@ -95,7 +116,7 @@ def result_roots(
         while isinstance(maker, viewed):
             value = maker.operation.operands[0]
             maker = view(value.owner) if isinstance(value, ir.OpResult) else None
-        if value in calls and value not in seen:
+        if value in calls and value not in seen and not has_found_sizes(op, result):
             seen.add(value)
             yield value, result
 

@@ -1,9 +1,11 @@
 """Plan the arenas of values whose sizes are found while a program runs."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 
-from ...dialects.core.errors import CompileError, Diagnostic
-from ...dialects.core.location import describe
+from ...dialects.core.data_dependent import DataDependentOp
+from ...dialects.core.mlir import ir
+from ...dialects.core.op import view
 from ...dialects.core.sizes.atoms import Size
 from ...dialects.core.sizes.dim import symbols_of
 from ...dialects.core.symbol_scope import symbols_defined
@@ -13,22 +15,38 @@ from ..memory.values import space_named
 from .calls import Call
 
 
-def number_finding_calls(calls: Sequence[Call], inside: Sequence[Call]) -> dict[str, int]:
-    """Number the calls that find sizes, from 1; return the number for each symbol.
+@dataclass(frozen=True)
+class FoundStages:
+    """Number the stages of a program: what finds sizes while it runs begins one, from 1 on.
 
-    Raises CompileError for calls `inside` of branches and loops that find sizes.
+    `numbers` has the stage of each symbol; `blocks` those that begin in a body, or in the calls of
+    the function for None.
     """
-    for call in inside:
-        if symbols_defined(call.op):
-            message = f"'{call.op.op_name}' op finds sizes in a branch or a loop, must be outside"
-            raise CompileError([Diagnostic(describe(call.op.location), message)])
-    numbers: dict[str, int] = {}
-    stage = 0
-    for call in calls:
-        symbols = symbols_defined(call.op)
-        stage += bool(symbols)
-        numbers |= dict.fromkeys(sorted(symbols), stage)
-    return numbers
+
+    numbers: dict[str, int]
+    blocks: dict[ir.Block | None, set[int]]
+
+    @staticmethod
+    def of(calls: Sequence[Call]) -> "FoundStages":
+        """Number the stages of calls, those in their bodies before their own."""
+        stages = FoundStages({}, {})
+        stages._add(calls, None)
+        return stages
+
+    def _add(self, calls: Sequence[Call], block: ir.Block | None) -> None:
+        self.blocks[block] = {0} if block is None else set()
+        if isinstance(owner := None if block is None else view(block.owner), DataDependentOp):
+            self._begin({symbol.name for symbol in owner.defined_inside}, block)
+        for call in calls:
+            for body in call.bodies:
+                self._add(body.calls, body.block)
+            self._begin(symbols_defined(call.op), block)
+
+    def _begin(self, symbols: Collection[str], block: ir.Block | None) -> None:
+        if symbols:
+            stage = max(self.numbers.values(), default=0) + 1
+            self.numbers.update(dict.fromkeys(sorted(symbols), stage))
+            self.blocks[block].add(stage)
 
 
 def stage_of(size: Size, found: Mapping[str, int]) -> int:
@@ -38,17 +56,15 @@ def stage_of(size: Size, found: Mapping[str, int]) -> int:
 
 
 def plan_found(
-    intervals: Mapping[str, Sequence[Interval]], first: int, found: Mapping[str, int]
+    intervals: Mapping[tuple[int, str], Sequence[Interval]], first: int
 ) -> tuple[tuple[str, Plan], ...]:
-    """Plan the arenas of what depends on sizes that each call finds: none of it is live before.
+    """Plan the arenas of each stage: of what depends on sizes that are found there.
 
-    There is one for each call and memory, of which `intervals` has the values. Regions are numbered
-    from `first` on: others have the sizes that are known before a run.
+    There is one for each stage and memory, of which `intervals` has the values, in order. Regions
+    are numbered from `first` on: others have the sizes that are known before a run.
     """
     plans: list[tuple[str, Plan]] = []
-    for stage in range(1, max(found.values(), default=0) + 1):
-        for memory, every in intervals.items():
-            here = [each for each in every if stage_of(each.size_bytes, found) == stage]
-            plans.append((memory, plan_sizes(here, space_named(memory).alignment, first)))
-            first += len(here)
+    for (_, memory), here in intervals.items():
+        plans.append((memory, plan_sizes(here, space_named(memory).alignment, first)))
+        first += len(here)
     return tuple(plans)

@@ -23,7 +23,7 @@ from ..memory.values import VIEWS, is_stored_as_operand, memory_of, read_memory,
 from ..memory.weight_pool import WeightPool, WeightPools
 from .bodies import Numbering, Scope, all_calls, argument_roots, result_roots
 from .calls import Call, NumberedCall, Scratch
-from .found_arenas import number_finding_calls, plan_found, stage_of
+from .found_arenas import FoundStages, plan_found, stage_of
 from .load_calls import load_groups, load_intervals
 
 BODIES = "bodies"
@@ -107,7 +107,9 @@ class _Layout:
         self.numbering = Numbering(load, run, self.loaded)
         self.calls = self.numbering.calls
         self.run_calls = self.calls[len(load) :]
-        self.found = number_finding_calls(run, self.calls[self.count :])
+        self.stages = FoundStages.of(run)
+        self.found = self.stages.numbers
+        self.found_intervals = dict[tuple[int, str], list[Interval]]()
         self.body_plans: dict[tuple[ir.Block, str], Plan] = {}
 
     def _visit(self, operation: ir.Operation) -> None:
@@ -141,6 +143,8 @@ class _Layout:
         places = {v: Place(FIRST_PORT + i, 0) for i, v in enumerate(self.inputs)}
         read = self._read()
         bases = self._bases(read)
+        stages = sorted({*self.found.values()})
+        self.found_intervals.update(((stage, m), []) for stage in stages for m in bases)
         constants: dict[tuple[ir.Value, str], Place] = {}
         for memory, (_, base) in bases.items():
             self._place_weights(memory, base, read, constants)
@@ -153,14 +157,13 @@ class _Layout:
         plans: dict[str, Plan] = {}
         for memory in bases:
             plans[memory] = self._plan(main, memory, places, count_regions(plans.values()))
-        every = {memory: self._found_intervals(memory, places) for memory in bases}
-        found = plan_found(every, count_regions(plans.values()), self.found)
+        found = plan_found(self.found_intervals, count_regions(plans.values()))
         scratch = dict[Hashable, Place]()
         for memory, plan in plans.items():
-            self._add_scope(main, plan, memory, Place(bases[memory][0], 0), places, scratch)
+            self._add_plan(plan, memory, Place(bases[memory][0], 0), places, scratch)
         first_found = FIRST_PORT + len(self.inputs) + len(self.outputs) + 2 * (len(bases) - 1)
         for base, (memory, plan) in enumerate(found, first_found):
-            self._add_scope(main, plan, memory, Place(base, 0), places, scratch)
+            self._add_plan(plan, memory, Place(base, 0), places, scratch)
         scratch |= {key: Place(PREPARED, at) for key, at in prepared.offsets.items()}
         for value, root in self.roots.items():
             if root in places:
@@ -199,21 +202,16 @@ class _Layout:
         bases = {memory: (first + 2 * i, first + 2 * i + 1) for i, memory in enumerate(others)}
         return {PROCESS: (ARENA, WEIGHTS), **bases}
 
-    def _found_intervals(self, memory: str, places: dict[ir.Value, Place]) -> list[Interval]:
-        """Return the intervals of a memory if there are sizes to be found."""
-        return self._intervals(self.numbering.main, memory, places) if self.found else []
-
     def _plan(
         self, scope: Scope, memory: str, places: dict[ir.Value, Place], first: int = 0
     ) -> Plan:
         """Plan a memory of a scope, with regions from number `first` on."""
-        every = self._intervals(scope, memory, places)
+        every = self._known_outside(scope, memory, self._intervals(scope, memory, places))
         alignment = space_named(memory).alignment
         if scope is not self.numbering.main and memory == PROCESS:
             symbolic = any(is_symbolic(each.size_bytes) for each in every)
             return plan_shelves(every, alignment) if symbolic else plan_arena(every, alignment)
-        intervals = [each for each in every if not stage_of(each.size_bytes, self.found)]
-        plan = plan_sizes(intervals, alignment, first)
+        plan = plan_sizes(every, alignment, first)
         if scope is not self.numbering.main and isinstance(plan, RegionPlan):
             raise CompileError(
                 f"sizes in memory '{memory}' depend on symbols in a body, must be numbers: bind "
@@ -221,9 +219,22 @@ class _Layout:
             )
         return plan
 
-    def _add_scope(
+    def _known_outside(
+        self, scope: Scope, memory: str, intervals: Sequence[Interval]
+    ) -> list[Interval]:
+        """Return the intervals whose sizes are known before a scope begins; note all others.
+
+        Those are in the arenas of the stages of the scope.
+        """
+        kept: list[Interval] = []
+        here = self.stages.blocks[scope.block] - {0}
+        for each in intervals:
+            stage = stage_of(each.size_bytes, self.found)
+            (self.found_intervals[stage, memory] if stage in here else kept).append(each)
+        return kept
+
+    def _add_plan(
         self,
-        scope: Scope,
         plan: Plan,
         memory: str,
         start: Place,
@@ -234,11 +245,11 @@ class _Layout:
         found = {key: Place(start.base, start.offset + at) for key, at in plan.offsets.items()}
         places |= {key: place for key, place in found.items() if isinstance(key, ir.Value)}
         scratch |= found
-        for number, call in scope.calls:
-            for body in call.bodies:
-                if (first := found.get((number, BODIES))) is not None:
-                    inner = self.numbering.scopes[body.block], self.body_plans[body.block, memory]
-                    self._add_scope(*inner, memory, first, places, scratch)
+        for number, call in enumerate(self.calls):
+            if call.bodies and (first := found.get((number, BODIES))) is not None:
+                for body in call.bodies:
+                    inner = self.body_plans[body.block, memory]
+                    self._add_plan(inner, memory, first, places, scratch)
 
     def _thread_bytes(self) -> Size:
         needed = (own_bytes(call) for call in self.calls)

@@ -84,15 +84,18 @@ class OnnxGraph:
         self.add("Reshape", [x, self.sizes.vector(shape)], [y], allowzero=zero)
 
     def nested(
-        self, block: ir.Block, arguments: Sequence[tuple[ir.Value, ir.Value]]
+        self,
+        block: ir.Block,
+        arguments: Sequence[tuple[ir.Value, ir.Value]],
+        own: Sequence[ir.Value] = (),
     ) -> "OnnxGraph":
         """Return the graph of a body, of whose arguments some are values around it.
 
-        It shares constants and names with this one.
+        It shares constants and names with this one. Its `own` arguments may have sizes of theirs.
         """
         made = copy(self)
         made.flow, made.nodes = self.flow.nested(block, arguments), []
-        made.sizes = self.sizes.inside(made.add_size_node, sources_of((), made.flow.ops))
+        made.sizes = self.sizes.inside(made.add_size_node, sources_of(own, made.flow.ops))
         return made
 
     def value_info(self, value: ir.Value) -> onnx.ValueInfoProto:

@@ -31,8 +31,18 @@ class Bodies:
         locations = [ir.Location.unknown()] * len(types)
         block = ir.Block.create_at_start(region, list(types), locations)
         self.blocks.append(block)
-        with ir.InsertionPoint(block):
-            yield block
+        try:
+            with ir.InsertionPoint(block):
+                yield block
+        except BaseException:
+            self.drop()
+            raise
+
+    def drop(self) -> None:
+        """Erase what was built: it uses values around it, which must not go first."""
+        for block in reversed(self.blocks):
+            for operation in reversed(list(block.operations)):
+                operation.operation.erase()
 
     def close(self) -> list[ir.Value]:
         """Return the values around the blocks that they use: the last arguments of each."""

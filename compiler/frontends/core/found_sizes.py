@@ -23,13 +23,13 @@ class FoundSizes:
     def __init__(self, main: MainFunction) -> None:
         self._main = main
 
-    def new(self, most: Size | None) -> Size:
+    def new(self, most: Size | None, least: int = 0) -> Size:
         """Return a size for an op to find, which is at most another one; None for any size."""
-        range = Range(0, None if most is None else bounds(most)[1])
-        if range.high != 0:
+        range = Range(least, None if most is None else bounds(most)[1])
+        if range.high != least:
             self._main.declare_symbols({(name := self._free_name(range)): range})
             return symbol(name, range)
-        return 0
+        return least
 
     def select(
         self, operands: Sequence[ir.Value | None], op: Callable[[Size], DataDependentOp]

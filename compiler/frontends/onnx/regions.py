@@ -1,6 +1,6 @@
 """Control flow that is decided at run time: ops of `tri` with subgraphs as their bodies."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -11,13 +11,15 @@ from ....dialects import tri
 from ....dialects.core.attributes import type_of
 from ....dialects.core.errors import Invalid, InvalidNode, Unsupported
 from ....dialects.core.mlir import ir
-from ....dialects.core.tensor import Shape, Tensor
+from ....dialects.core.sizes.atoms import Size
+from ....dialects.core.sizes.limits import at_least
+from ....dialects.core.tensor import Tensor
 from ....dialects.tri.control_flow import UNKNOWN
 from ..core.bodies import Bodies
-from ..core.found_sizes import FoundSizes
 from ..core.values import constant, single, tensor
+from .carried_types import CarriedTypes
 from .items import EmptyOptional, Item, TensorList
-from .joined_sizes import common_shape, cut, padded
+from .joined_sizes import joined_shape
 from .loops import ENDLESS, Body
 from .registry import Node
 
@@ -34,35 +36,6 @@ def scalar(value: ir.Value) -> ir.Value:
 # -- branches -------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Joined:
-    """Hold, for the outputs in which branches differ, by number, a shape in which both have room.
-
-    `returned_shapes` are those that the branches return.
-    """
-
-    shapes: Mapping[int, Shape]
-    returned_shapes: Mapping[int, Sequence[Shape]]
-
-    def returned(self, index: int, item: Item) -> Sequence[ir.Value]:
-        """Return what a branch returns for one of its items."""
-        if index in self.shapes and isinstance(item, ir.Value):
-            return padded(item, self.shapes[index])
-        return _tensors(item)
-
-    def items(
-        self, like: Sequence[Item], values: Sequence[ir.Value], found: FoundSizes
-    ) -> tuple[Item, ...]:
-        """Return the items that values are, of the same kinds as others."""
-        rest = iter(values)
-        return tuple(
-            cut(next(rest), next(rest), self.returned_shapes[index], found)
-            if index in self.shapes
-            else _regrouped(item, rest)
-            for index, item in enumerate(like)
-        )
-
-
 def branch(
     node: Node, condition: ir.Value, branches: Sequence[tuple[onnx.GraphProto, str]]
 ) -> tuple[Item, ...]:
@@ -73,21 +46,21 @@ def branch(
     for graph, label in branches:
         with bodies.body(()):
             made.append(_imported(node, graph, label))
-    items, joined = _agreed(node, condition, made, outside)
-    ends: list[list[ir.Value]] = []
+    able = [each for each in made if not isinstance(each, InvalidNode)]
+    if not able:
+        raise next(each for each in made if isinstance(each, InvalidNode))
+    types, found = _agreed(node, condition, able, outside)
     for block, each in zip(bodies.blocks, made, strict=True):
         with ir.InsertionPoint(block):
             if isinstance(each, InvalidNode):
                 tri.Fail.build(message=str(each.diagnostics[0]))
             else:
-                ends.append(
-                    [value for i, item in enumerate(each) for value in joined.returned(i, item)]
-                )
-                tri.Yield.build(ends[-1])
+                tri.Yield.build([value for item in each for value in _tensors(item)])
     captured = bodies.close()
-    op = tri.If.create([condition, captured], [value.type for value in ends[0]], {})
+    op = tri.If.create([condition, captured], list(map(type_of, types)), {"result_sizes": found})
     bodies.move_to(op)
-    return joined.items(items, op.results, node.found)
+    rest = iter(op.results)
+    return tuple(_regrouped(item, rest) for item in able[0])
 
 
 def _imported(node: Node, graph: onnx.GraphProto, label: str) -> tuple[Item, ...] | InvalidNode:
@@ -106,34 +79,36 @@ def _imported(node: Node, graph: onnx.GraphProto, label: str) -> tuple[Item, ...
 def _agreed(
     node: Node,
     condition: ir.Value,
-    made: Sequence[tuple[Item, ...] | InvalidNode],
+    able: Sequence[tuple[Item, ...]],
     outside: Collection[str],
-) -> tuple[tuple[Item, ...], Joined]:
-    """Return what the first branch that can run returns; the other one must return the same.
+) -> tuple[list[Tensor], tuple[Size, ...]]:
+    """Return the types of what the branches that can run return, and the sizes that are found.
 
-    Tensors may differ in sizes: these have a shape in which both have room.
+    Tensors may differ in sizes.
     """
-    able = [each for each in made if not isinstance(each, InvalidNode)]
-    if not able:
-        raise next(each for each in made if isinstance(each, InvalidNode))
-    shapes: dict[int, Shape] = {}
-    returned: dict[int, Sequence[Shape]] = {}
-    for index, (one, other) in enumerate(zip(able[0], able[-1], strict=True)):
-        if _kind(one) == _kind(other):
-            continue
-        tensors = [item for item in (one, other) if isinstance(item, ir.Value)]
-        shape = common_shape(*tensors, outside=outside) if len(tensors) == 2 else None
-        if shape is None:
-            spelt = " and ".join(", ".join(map(_kind, each)) for each in able)
-            node.graphs.known(condition, f"input 'cond', as branches return {spelt},")
-            raise Unsupported(f"has branches that return {spelt}")
-        shapes[index] = shape
-        returned[index] = [tensor(each).shape for each in tensors]
-    return able[0], Joined(shapes, returned)
+    listed = [[tensor(value) for item in each for value in _tensors(item)] for each in able]
+    alike = len({tuple(map(_kind, each)) for each in able}) == 1
+    pairs = list(zip(*listed, strict=True)) if alike else []
+    if not alike or any(len({(t.dtype, t.rank) for t in each}) > 1 for each in pairs):
+        spelt = " and ".join(", ".join(map(_spelt, each)) for each in able)
+        node.graphs.known(condition, f"input 'cond', as branches return {spelt},")
+        raise Unsupported(f"has branches that return {spelt}")
+    types: list[Tensor] = []
+    found: tuple[Size, ...] = ()
+    for each in pairs:
+        shape, new = joined_shape(each, node.found, outside)
+        types.append(Tensor(shape, each[0].dtype))
+        found = (*found, *new)
+    return types, found
 
 
-def _kind(item: Item) -> str:
-    """Spell what an item is: the same text for two items that one op can return."""
+def _kind(item: Item) -> tuple[type, int]:
+    """Return what an item is, and how many tensors it has."""
+    kind = ir.Value if isinstance(item, ir.Value) else type(item)
+    return kind, len(_tensors(item))
+
+
+def _spelt(item: Item) -> str:
     if isinstance(item, EmptyOptional):
         return "nothing"
     listed = ", ".join(str(tensor(value)) for value in _tensors(item))
@@ -182,51 +157,95 @@ def loop_op(
     `trips` is the count where it is known, and `going` its condition.
     """
     node = body.node
-    types = [type_of(NUMBER), *(value.type for value in initial)]
-    bodies = Bodies(node.graphs.main, tri.Loop.op_name, 1)
-    with bodies.body(types) as block:
-        number, *carried = block.arguments
-        inputs = (number, constant(np.array(True)), *carried)
-        made = [_only_tensor(item) for item in body.import_once(inputs)]
-        condition = scalar(made[0])
-        goes_on = node.evaluate(condition)
-    ends = going is not None or goes_on is None or not single(goes_on)
-    known = trips is not None and trips != ENDLESS and not ends
-    outputs = made[1 + body.carried :]
-    if outputs and not known:
-        raise Unsupported("has as many outputs as iterations, and decides them at run time")
-    _check_carried(initial, made[1 : 1 + body.carried])
-    _end(block, made[1:] if not ends else [condition, *made[1:]])
-    operands = _ends(count, going, ends, known)
+    carried = CarriedTypes(node, list(map(tensor, initial)))
+    outside = {*node.graphs.main.symbols}
+    bodies, made = carried.build_body(lambda bodies, types: _loop_body(body, bodies, types))
+    condition, *rest = made.values
+    begins = True if going is None else _truth(node, going)
+    ends = not (begins and made.goes_on)
+    iterations = UNKNOWN if ends else _iterations(node, count, trips)
+    _end(bodies.blocks[0], rest if not ends else [condition, *rest])
+    operands = _ends(count, going, ends, iterations != UNKNOWN)
     captured = bodies.close()
-    iterations = trips if known and trips is not None else UNKNOWN
-    stacked = [_stacked(value, iterations) for value in outputs]
+    types, found = carried.results()
+    outputs = [tensor(value) for value in rest[body.carried :]]
+    number = iterations
+    if outputs and iterations == UNKNOWN:
+        number = node.found.new(None if trips in (None, ENDLESS) else trips)
+        found = (number, *found)
+    for output in outputs:
+        shape, new = joined_shape([output], node.found, outside)
+        types.append(Tensor((number, *shape), output.dtype))
+        found = (*found, *new)
     op = tri.Loop.create(
         [*operands, initial, [], captured],
-        [*(value.type for value in initial), *stacked],
-        {"iterations": iterations},
+        list(map(type_of, types)),
+        {"iterations": iterations, "carried_sizes": carried.sizes, "result_sizes": found},
     )
     bodies.move_to(op)
     return tuple(op.results)
+
+
+@dataclass(frozen=True)
+class LoopBody:
+    """Hold what the body of a `Loop` returns, its condition first, and that where it is known."""
+
+    values: list[ir.Value]
+    goes_on: bool | None
+
+
+def _loop_body(
+    body: Body, bodies: Bodies, types: Sequence[Tensor]
+) -> tuple[list[ir.Value], LoopBody]:
+    """Import the body of a `Loop` that carries values of some types."""
+    with bodies.body([type_of(each) for each in (NUMBER, *types)]) as block:
+        number, *carried = block.arguments
+        inputs = (number, constant(np.array(True)), *carried)
+        made = [_only_tensor(item) for item in body.import_once(inputs)]
+        made[0] = scalar(made[0])
+        goes_on = _truth(body.node, made[0])
+    return made[1 : 1 + body.carried], LoopBody(made, goes_on)
+
+
+def _truth(node: Node, condition: ir.Value) -> bool | None:
+    """Return a condition where it is known."""
+    known = node.evaluate(condition)
+    return None if known is None else bool(single(known))
+
+
+def _iterations(node: Node, count: ir.Value | None, trips: int | None) -> Size:
+    """Return how often a loop runs that nothing but its trip count ends, if a size says so."""
+    if trips is not None or count is None:
+        return UNKNOWN if trips in (None, ENDLESS) else trips
+    (size,) = node.found.known(scalar(count))
+    return size if size is not None and at_least(size, 0) else UNKNOWN
 
 
 def scan_op(
     body: Body, length: int, states: Sequence[ir.Value], scanned: Sequence[ir.Value]
 ) -> list[ir.Value]:
     """Import the body of a `Scan` along the first axes of tensors; return states and outputs."""
-    elements = [type_of(Tensor(tensor(x).shape[1:], tensor(x).dtype)) for x in scanned]
-    types = [type_of(NUMBER), *(value.type for value in states), *elements]
-    bodies = Bodies(body.node.graphs.main, tri.Loop.op_name, 1)
-    with bodies.body(types) as block:
-        made = [_only_tensor(item) for item in body.import_once(list(block.arguments)[1:])]
-    _check_carried(states, made[: body.carried])
-    _end(block, made)
+    elements = [Tensor(tensor(x).shape[1:], tensor(x).dtype) for x in scanned]
+
+    def build(bodies: Bodies, types: Sequence[Tensor]) -> tuple[list[ir.Value], list[ir.Value]]:
+        with bodies.body([type_of(each) for each in (NUMBER, *types, *elements)]) as block:
+            made = [_only_tensor(item) for item in body.import_once(list(block.arguments)[1:])]
+        return made[: body.carried], made
+
+    carried = CarriedTypes(body.node, list(map(tensor, states)))
+    outside = {*body.node.graphs.main.symbols}
+    bodies, made = carried.build_body(build)
+    _end(bodies.blocks[0], made)
     captured = bodies.close()
-    stacked = [_stacked(value, length) for value in made[body.carried :]]
+    types, found = carried.results()
+    for output in map(tensor, made[body.carried :]):
+        shape, new = joined_shape([output], body.node.found, outside)
+        types.append(Tensor((length, *shape), output.dtype))
+        found = (*found, *new)
     op = tri.Loop.create(
         [None, None, states, scanned, captured],
-        [*(value.type for value in states), *stacked],
-        {"iterations": length},
+        list(map(type_of, types)),
+        {"iterations": length, "carried_sizes": carried.sizes, "result_sizes": found},
     )
     bodies.move_to(op)
     return list(op.results)
@@ -242,21 +261,7 @@ def _ends(
     return [None if count is None else scalar(count), first if ends else None]
 
 
-def _check_carried(before: Sequence[ir.Value], after: Sequence[ir.Value]) -> None:
-    for index, (first, next_) in enumerate(zip(before, after, strict=True)):
-        if first.type != next_.type:
-            raise Unsupported(
-                f"carries {tensor(first)} into its first iteration and {tensor(next_)} into the "
-                f"next one (value {index}), must be of one type where iterations are decided at "
-                "run time"
-            )
-
-
 def _only_tensor(item: Item) -> ir.Value:
     if not isinstance(item, ir.Value):
         raise Unsupported("returns a sequence or an optional from a body that runs as a loop")
     return item
-
-
-def _stacked(value: ir.Value, iterations: int) -> ir.Type:
-    return type_of(Tensor((iterations, *tensor(value).shape), tensor(value).dtype))

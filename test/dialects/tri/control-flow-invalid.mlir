@@ -109,7 +109,7 @@ func.func @negative(%x: tensor<2xf32>) {
 
 // A loop that decides at run time when it ends has no outputs but what it carries.
 func.func @unknown_outputs(%n: tensor<i64>, %x: tensor<2xf32>) {
-  // expected-error @below {{'tri.loop' op scans or has outputs, must know the number of its iterations}}
+  // expected-error @below {{'tri.loop' op has outputs, must know the number of its iterations, or find it}}
   %r:2 = "tri.loop"(%n, %x) ({
   ^bb0(%i: tensor<i64>, %a: tensor<2xf32>):
     "tri.yield"(%a) : (tensor<2xf32>) -> ()

@@ -59,7 +59,7 @@ def _loop_body(op: tri.Loop, graph: OnnxGraph) -> onnx.GraphProto:
     block, carried, scanned = op.bodies[0], len(op.carried), len(op.scanned)
     number, *arguments = block.arguments
     elements, shared = arguments[carried:][:scanned], arguments[carried + scanned :]
-    body = graph.nested(block, _pairs(shared, op.inputs))
+    body = graph.nested(block, _pairs(shared, op.inputs), arguments[:carried])
     going = body.named("going", "i1")
     inputs = [body.value_info(number), type_info(going, Tensor((), "i1"))]
     inputs += [body.value_info(value) for value in arguments[:carried]]

@@ -46,8 +46,6 @@ def loop(
         if unrolled is not None:
             return unrolled
     tensors = [value for value in initial if isinstance(value, Value)]
-    if len(body.output) > 1 + len(initial):
-        need_iterations(whole, m, cond, "as each iteration puts out a tensor")
     if len(tensors) < len(initial):
         need_iterations(whole, m, cond, "as it carries a sequence or an optional")
         raise Unsupported(

@@ -148,11 +148,15 @@ def test_a_long_scan_is_a_loop(axes: tuple[int, int], directions: tuple[int, int
     check(made, {"s0": array(3), "x": array(*shape, seed=1)}, compiled=True)
 
 
-def test_what_a_loop_carries_keeps_its_type() -> None:
+def test_what_a_loop_carries_keeps_its_rank() -> None:
     made = while_loop()
-    made.graph.node[0].attribute[0].g.node[0].CopyFrom(node("Concat", "v v", "w", axis=0))
+    axes = helper.make_node("Constant", [], ["zero"], value_ints=[0])
+    body = made.graph.node[0].attribute[0].g
+    body.node[0].CopyFrom(node("Unsqueeze", "v zero", "w"))
+    body.node.insert(0, axes)
     text = refusal(made)
-    assert "carries tensor<5xf32> into its first iteration and tensor<10xf32> into the next" in text
+    assert "carries tensor<5xf32> into an iteration and tensor<1x5xf32> into the next one" in text
+    assert "must be of one rank and element type where iterations are decided at run time" in text
 
 
 def test_branches_return_sequences_of_one_length() -> None:

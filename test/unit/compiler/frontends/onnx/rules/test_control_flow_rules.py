@@ -12,7 +12,6 @@ from trivium.dialects.core.location import node_names, value_names
 from trivium.dialects.core.mlir import new_context
 from trivium.dialects.core.module import ops
 from trivium.test.unit.compiler.frontends.onnx.control_flow_models import (
-    I64,
     check,
     constant,
     graph,
@@ -153,15 +152,6 @@ def test_nodes_and_values_of_iterations_have_names_of_their_own() -> None:
     assert ("Count[0]/w",) in named
     assert ("Count[3]/w",) in named
     assert {"Count[0]/Add#1", "Count[3]/Add#1"} <= nodes
-
-
-def test_the_values_that_decide_a_loop_are_named() -> None:
-    made = counting()
-    del made.graph.initializer[:1]
-    made.graph.input.append(info("m", [], I64))
-    text = refusal(made)
-    assert "Count: error: 'Loop' node needs the value of input 'M', as each iteration puts" in text
-    assert "constants={'m': …}" in text
 
 
 # -- Scan -----------------------------------------------------------------------------------------
