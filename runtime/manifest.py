@@ -2,12 +2,13 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import NoReturn, cast
 
 from .contents import Contents, Symbol
 from .errors import PackageError
+from .frozen import Frozen
 from .kinds import LEFT_OUT
 from .schema import decode, decode_fields, decode_list, encode
 from .sizes.evaluation import Evaluation
@@ -24,8 +25,7 @@ def version_of(symbols: Sequence[Symbol]) -> int:
     return SYMBOLIC_VERSION if symbols else VERSION
 
 
-@dataclass(frozen=True)
-class ExactProgram:
+class ExactProgram(Frozen):
     """Describe the program for exact sizes of all symbols that inputs give, as a package does.
 
     Its entries are those of the package around it that have the same checksums.
@@ -45,8 +45,7 @@ def spelled_sizes(sizes: Mapping[str, int]) -> str:
     return ", ".join(f"{name}={size}" for name, size in sizes.items())
 
 
-@dataclass(frozen=True, kw_only=True)
-class Manifest(Contents):
+class Manifest(Contents, kw_only=True):
     """Describe a whole package.
 
     `load_steps` depend on no input. They run once, when the package is loaded, and compute

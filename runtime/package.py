@@ -4,7 +4,7 @@ import os
 import zlib
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 
 from .checks import check
@@ -15,14 +15,14 @@ from .file.atomic_file import atomic_file
 from .file.checksum import checksum
 from .file.file_bytes import MappedFile, path_of, read_file
 from .file.signature import SIGNATURE_ENTRY, Key, Keys, Signature
+from .frozen import Frozen
 from .manifest import Manifest
 from .spelling import spell_interface
 
 MANIFEST_ENTRY = "manifest.json"
 
 
-@dataclass(frozen=True, repr=False)
-class Package:
+class Package(Frozen):
     """Hold a checked manifest and the bytes of every entry it vouches for, by name.
 
     `file` is the file that is mapped, None where the bytes are in memory.

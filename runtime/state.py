@@ -2,17 +2,17 @@
 
 import ctypes
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import groupby
 
 from .contents import ARENA, PROCESS
+from .frozen import Frozen
 from .memory import Bases, Place, allocate
 from .memory_space import SessionMemory
 from .sizes.values import STATIC, Values
 
 
-@dataclass(frozen=True)
-class SessionState:
+class SessionState(Frozen):
     """Hold the memory of a session; `spaces` are its memory spaces beside the process, by name.
 
     Steps that are bound to a plan get its `values`, and buffers with numbers for sizes.

@@ -7,6 +7,7 @@ from typing import ClassVar, TypeAlias
 
 from .contents import ABSENT, PROCESS, Contents
 from .errors import PackageError
+from .frozen import Frozen
 from .kinds import LEFT_OUT, Kind
 from .loader import Loader
 from .state import SessionState
@@ -27,8 +28,7 @@ Find: TypeAlias = Callable[[], tuple[dict[str, int], Store]]
 SHAPE, ELEMENTS = "shape", "elements"
 
 
-@dataclass(frozen=True)
-class FoundSize:
+class FoundSize(Frozen):
     """Record where a step finds the size of a symbol: in the shape of a result, or in its elements.
 
     `index` is the number of an axis, or that of an element in row-major order.

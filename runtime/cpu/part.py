@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from ..contents import Contents, Part
 from ..errors import PackageError
+from ..frozen import Frozen
 from ..kinds import Kind
 from ..report import EntryKind, PartReport, Section
 from ..spelling import count, spell_names
@@ -15,8 +16,7 @@ from .code import CpuRequirements, Kernel
 RELAYOUTS = ("cpu.block", "cpu.unblock")
 
 
-@dataclass(frozen=True)
-class MachineInfo:
+class MachineInfo(Frozen):
     """Describe a CPU with code in the package; `lacking` is the reason if it does not run here."""
 
     machine: str

@@ -8,11 +8,11 @@ import hashlib
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
 from ..errors import PackageError, RunError
+from ..frozen import Frozen
 
 SIGNATURE_ENTRY = "signature"
 
@@ -28,8 +28,7 @@ _TEXT = re.compile(_FORM.format("([0-9a-f]{64})", "([0-9a-f]{128})").encode())
 _SUBJECT = bytes.fromhex("302a300506032b6570032100")
 
 
-@dataclass(frozen=True)
-class Signature:
+class Signature(Frozen):
     """The public key of the signer, 32 bytes, and the signature, 64 bytes."""
 
     key: bytes

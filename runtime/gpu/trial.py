@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 from ..contents import Buffer
 from ..dtypes import resolve
 from ..errors import RunError
+from ..frozen import Frozen
 from ..package import Package
 from .code import GpuCode, GpuKernel, Launch
 from .device import Device
@@ -41,8 +41,7 @@ _DISTINCT = 1 << 20
 """The number of random numbers; larger buffers repeat them."""
 
 
-@dataclass(frozen=True)
-class _Held:
+class _Held(Frozen):
     """Hold a buffer on the GPU and its initial contents."""
 
     memory: DeviceMemory

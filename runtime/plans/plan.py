@@ -2,7 +2,7 @@
 
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from threading import Lock
 from typing import Any, cast
 
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ..contents import ARENA
 from ..errors import RunError
+from ..frozen import Frozen
 from ..manifest import Manifest, spelled_sizes
 from ..program import Program
 from ..sizes.symbols import Symbols, evaluate
@@ -26,8 +27,7 @@ MOST_PLANS = 8
 """How many plans a session keeps: those of the shapes that were last used."""
 
 
-@dataclass(frozen=True)
-class Plan:
+class Plan(Frozen):
     """Hold the steps and the outputs of runs at some sizes, and the bytes of their arenas.
 
     Where a step finds sizes, they are those up to it, and `rest` does what follows.

@@ -4,12 +4,13 @@ None of this is kept from run to run but the memory: the sizes are other ones ea
 """
 
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, cast
 
 from ..contents import Symbol
 from ..errors import RunError
+from ..frozen import Frozen
 from ..program import Program
 from ..sizes.symbols import evaluate
 from ..slots import Slot
@@ -18,8 +19,7 @@ from ..step import Find
 from .buffers import BuffersAt
 
 
-@dataclass(frozen=True)
-class _Stage:
+class _Stage(Frozen):
     """Hold which steps are in a stage, which symbols it finds, and which outputs it then makes."""
 
     start: int
@@ -28,8 +28,7 @@ class _Stage:
     outputs: tuple[Slot, ...]
 
 
-@dataclass(frozen=True)
-class StagedRun:
+class StagedRun(Frozen):
     """Hold what a plan knows before the first step that finds sizes."""
 
     program: Program

@@ -1,10 +1,10 @@
 """Check that what a manifest needs in a stage is known then."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from ..contents import FIRST_PORT, Port
 from ..errors import PackageError
+from ..frozen import Frozen
 from ..manifest import Manifest
 from ..step import ELEMENTS, SHAPE, FoundSize, Step
 from .fields import texts_in
@@ -31,8 +31,7 @@ def check_stages(manifest: Manifest) -> None:
         stage += bool(step.finds)
 
 
-@dataclass(frozen=True)
-class _Checks:
+class _Checks(Frozen):
     manifest: Manifest
     stages: Stages
 

@@ -2,18 +2,18 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ..contents import Contents, Port, Symbol
 from ..errors import PackageError, RunError
+from ..frozen import Frozen
 from .evaluation import Evaluation, SizeFault
 from .values import Values
 
 _MULTIPLE = re.compile(r"(?:([1-9][0-9]{0,17}) ?\* ?)?([A-Za-z_][A-Za-z_0-9]*)")
 
 
-@dataclass(frozen=True)
-class _Source:
+class _Source(Frozen):
     """Know the axis of an input from which a symbol gets its value: `size * scale / factor`."""
 
     input: int
