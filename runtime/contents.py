@@ -3,13 +3,15 @@
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import field
-from typing import ClassVar, TypeVar
+from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from .dtypes import itemsize
 from .frozen import Frozen
 from .kinds import LEFT_OUT, Kind
-from .report import EntryKind, PartReport
 from .sizes.size_expressions import Size
+
+if TYPE_CHECKING:
+    from .report import EntryKind, PartReport
 
 # The bases: memory of the process, constants, what is computed from them when the package is
 # loaded; then the inputs and the outputs; then, for each other memory space, arena and weights.
@@ -21,7 +23,7 @@ PROCESS = "host"
 ABSENT = -1
 """The number of an operand that is left out."""
 
-WEIGHTS_ENTRY = "weights.bin"
+WEIGHTS_ENTRY, SIGNATURE_ENTRY = "weights.bin", "signature"
 
 COMPLEX = {"float32": "complex64", "float64": "complex128"}
 """The types of ports whose buffers have real and imaginary parts along a last axis, by theirs."""
@@ -176,7 +178,7 @@ class Part(Kind):
         """Return what the part describes, in a few words for reports."""
         return ""
 
-    def entry_kinds(self, contents: "Contents") -> Iterable[EntryKind]:
+    def entry_kinds(self, contents: "Contents") -> "Iterable[EntryKind]":
         """Yield the entries that belong to the part, by their content."""
         return ()
 
@@ -184,8 +186,10 @@ class Part(Kind):
         """Yield the names of the ops that the code of the part was compiled from."""
         return ()
 
-    def report(self, contents: "Contents", steps: Sequence[Kind]) -> PartReport:
+    def report(self, contents: "Contents", steps: Sequence[Kind]) -> "PartReport":
         """Return the report of the part; `steps` are those of a run."""
+        from .report import PartReport
+
         return PartReport()
 
 

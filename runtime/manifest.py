@@ -4,16 +4,18 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from functools import cached_property
-from typing import NoReturn, cast
+from typing import TYPE_CHECKING, NoReturn, cast
 
 from .contents import Contents, Symbol
 from .errors import PackageError
 from .frozen import Frozen
 from .kinds import LEFT_OUT
 from .schema import decode, decode_fields, decode_list, encode
-from .sizes.evaluation import Evaluation
 from .sizes.values import STATIC, Values
 from .step import Step
+
+if TYPE_CHECKING:
+    from .sizes.evaluation import Evaluation
 
 FORMAT = "trivium"
 VERSION, SYMBOLIC_VERSION = 8, 9
@@ -63,8 +65,10 @@ class Manifest(Contents, kw_only=True):
     only_exact: bool = field(default=False, metadata=LEFT_OUT)
 
     @cached_property
-    def evaluation(self) -> Evaluation:
+    def evaluation(self) -> "Evaluation":
         """Return what computes sizes; raise PackageError for texts that are no expressions."""
+        from .sizes.evaluation import Evaluation
+
         listed = {"steps": self.steps, "parts": self.parts}
         records = [(r, f"{name}[{i}]") for name, each in listed.items() for i, r in enumerate(each)]
         return Evaluation(self, records)

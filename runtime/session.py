@@ -25,7 +25,6 @@ from .plans.ports import BoundRun, Ports
 from .program import Program, link
 from .sizes.symbols import Symbols, spelled_ports
 from .slots import by_name, check_known, quote
-from .spelling import spell_interface
 from .state import SessionState
 from .step import Run
 
@@ -226,6 +225,8 @@ class Session(ExactRuns):
             self._alone(self._close)
 
     def __repr__(self) -> str:
+        from .spelling import spell_interface
+
         threads = f"{self._threads} thread{'s' * (self._threads > 1)}"
         device = [] if self.device is None else [self.device.name]
         where = [f"{self.manifest.target} {self.machine}".rstrip(), *device, threads]

@@ -11,10 +11,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
+from ..contents import SIGNATURE_ENTRY
 from ..errors import PackageError, RunError
 from ..frozen import Frozen
-
-SIGNATURE_ENTRY = "signature"
 
 Key: TypeAlias = str | os.PathLike[str] | bytes
 """The path of a PEM file, or its bytes."""

@@ -4,7 +4,7 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from threading import Lock
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from numpy import ndarray
 from numpy.typing import NDArray
@@ -21,7 +21,9 @@ from ..step import Run
 from .buffers import BuffersAt
 from .fast_path import FastRun, fast_run
 from .ports import Ports, Shapes
-from .staged import StagedRun
+
+if TYPE_CHECKING:
+    from .staged import StagedRun
 
 MOST_PLANS = 8
 """How many plans a session keeps: those of the shapes that were last used."""
@@ -36,7 +38,7 @@ class Plan(Frozen):
     steps: Sequence[Run]
     outputs: tuple[Slot, ...]
     arenas: Mapping[int, int] = field(default_factory=dict[int, int])
-    rest: StagedRun | None = None
+    rest: "StagedRun | None" = None
 
 
 class Plans:
@@ -153,6 +155,8 @@ class Plans:
         self._state.grow(arenas)  # steps of devices are bound to addresses
         if not manifest.stages:
             return Plan(self._program.bind(state), outputs, arenas)
+        from .staged import StagedRun
+
         first = next(i for i, step in enumerate(manifest.steps) if step.finds)
         steps = self._program.bind_range(state, 0, first)
         rest = StagedRun(self._program, self._outputs, state)

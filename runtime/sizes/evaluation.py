@@ -9,10 +9,8 @@ from ..dtypes import itemsize
 from .fields import texts_in
 from .formulas import Formulas
 from .polynomials import Polynomial, as_number, number
-from .size_expressions import MOST, Size
+from .size_expressions import MOST, MOST_BYTES, Size
 from .values import Values
-
-MOST_BYTES = 1 << 47  # user address space on x86-64
 
 
 class SizeFault(ValueError):

@@ -32,6 +32,8 @@ def check_stages(manifest: Manifest) -> None:
 
 
 class _Checks(Frozen):
+    """Check the fields of a manifest, each in its stage."""
+
     manifest: Manifest
     stages: Stages
 

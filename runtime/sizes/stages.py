@@ -12,8 +12,8 @@ from ..contents import Contents
 from ..manifest import Manifest
 from .fields import with_sizes
 
-_NAME = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
-_PLACE = re.compile(r"at_([0-9]{1,9})")
+_NAME = r"[A-Za-z_][A-Za-z_0-9]*"
+_PLACE = r"at_([0-9]{1,9})"
 
 
 class Stages:
@@ -44,10 +44,10 @@ class Stages:
         if not self._staged:
             return 0
         texts = [size for size in sizes if isinstance(size, str)]
-        return max((self._of_name(name) for t in texts for name in _NAME.findall(t)), default=0)
+        return max((self._of_name(name) for t in texts for name in re.findall(_NAME, t)), default=0)
 
     def _of_name(self, name: str) -> int:
-        place = _PLACE.fullmatch(name)
+        place = re.fullmatch(_PLACE, name)
         regions = self._manifest.regions
         if place and int(place[1]) < len(regions):
             return stage_of(self._manifest, regions[int(place[1])].base)

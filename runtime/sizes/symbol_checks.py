@@ -1,6 +1,5 @@
 """Check the symbols, checks and regions of a manifest."""
 
-import re
 from dataclasses import replace
 
 from ..contents import ARENA, Contents, SizeCheck, Symbol
@@ -9,24 +8,18 @@ from ..manifest import Manifest
 from .evaluation import SizeFault
 from .fields import texts_in, with_sizes
 from .size_expressions import MOST, is_symbol_name
-from .stage_checks import check_stages
 from .stages import Stages
 from .symbols import Symbols
 
 _RELATIONS = (">=", "==")
-_PLACE = re.compile(r"at_[0-9]+")
 
 
 def check_symbols(manifest: Manifest) -> Manifest:
-    """Return a manifest with the numbers of its likely sizes in place of texts.
+    """Return a manifest with symbols with the numbers of its likely sizes in place of texts.
 
     Raises PackageError where symbols, checks and regions do not fit together, or texts are no
     expressions of the symbols.
     """
-    if not manifest.symbols:
-        if manifest.checks or manifest.regions:
-            raise PackageError("'checks' and 'regions' must be left out without symbols")
-        return manifest
     if manifest.spaces and manifest.stages:
         raise PackageError(
             f"'spaces' has '{manifest.spaces[0].name}', must be none where steps find sizes"
@@ -40,7 +33,10 @@ def check_symbols(manifest: Manifest) -> Manifest:
     for i, step in enumerate(manifest.load_steps):
         for _, where in texts_in(step, f"load_steps[{i}]"):
             raise PackageError(f"'{where}' is a text, but inputs are not known at load")
-    check_stages(manifest)
+    if manifest.stages or any(step.finds for step in (*manifest.steps, *manifest.load_steps)):
+        from .stage_checks import check_stages
+
+        check_stages(manifest)
     known = Stages(manifest).at(0)
     Symbols(known)
     return _at_likely(known)
@@ -60,14 +56,15 @@ def _at_likely(manifest: Manifest) -> Manifest:
             raise PackageError(
                 f"'{where}.arena_bytes' is {known}, the regions of base {base} have {size} bytes"
             )
-    return with_sizes(replace(manifest, symbols=(), checks=(), regions=()), values)
+    return with_sizes(replace(manifest, symbols=(), checks=(), regions=(), exact=()), values)
 
 
 def _check_names(contents: Contents) -> None:
     names = [symbol.name for symbol in contents.symbols]
     units = [symbol.unit for symbol in contents.symbols if symbol.step != 1]
     for i, name in enumerate(names):
-        if not is_symbol_name(name) or _PLACE.fullmatch(name):
+        is_place = name.startswith("at_") and name[3:].isdecimal()
+        if not is_symbol_name(name) or is_place:
             raise PackageError(f"'symbols[{i}].name' is {name!r}, must look like 'T'")
     if len({*names, *units}) != len(names) + len(units):
         raise PackageError(f"'symbols' are {[*names, *units]}, must have different names")
