@@ -10,11 +10,7 @@ from .fields import texts_in
 from .formulas import Formulas
 from .polynomials import Polynomial, as_number, number
 from .size_expressions import MOST, MOST_BYTES, Size
-from .values import Values
-
-
-class SizeFault(ValueError):
-    """Report why a package cannot run at some sizes."""
+from .values import SizeFault, Values
 
 
 class Evaluation:

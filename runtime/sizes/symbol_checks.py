@@ -5,11 +5,11 @@ from dataclasses import replace
 from ..contents import ARENA, Contents, SizeCheck, Symbol
 from ..errors import PackageError
 from ..manifest import Manifest
-from .evaluation import SizeFault
 from .fields import texts_in, with_sizes
 from .size_expressions import MOST, is_symbol_name
 from .stages import Stages
 from .symbols import Symbols
+from .values import SizeFault
 
 _RELATIONS = (">=", "==")
 

@@ -2,12 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from ..contents import Contents, Port, Symbol
 from ..errors import PackageError, RunError
 from ..frozen import Frozen
-from .evaluation import Evaluation, SizeFault
-from .values import Values
+from .values import SizeFault, Values
+
+if TYPE_CHECKING:
+    from .evaluation import Evaluation
 
 _MOST_DIGITS = 18
 
@@ -94,7 +97,7 @@ class Symbols:
         raise PackageError(f"symbol '{symbol.name}' is the size of no axis of an input")
 
 
-def evaluate(evaluation: Evaluation, symbols: Mapping[str, int]) -> Values:
+def evaluate(evaluation: "Evaluation", symbols: Mapping[str, int]) -> Values:
     """Return the numbers of a package at some values of its symbols; raise RunError for a fault."""
     try:
         return evaluation.at(symbols)

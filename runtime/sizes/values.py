@@ -13,6 +13,10 @@ from .size_expressions import Size
 _NOTHING: Mapping[Any, Any] = MappingProxyType({})
 
 
+class SizeFault(ValueError):
+    """Report why a package cannot run at some sizes."""
+
+
 class Values:
     """Hold the numbers that the sizes of a package stand for at values of its symbols.
 
