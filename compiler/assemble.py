@@ -19,15 +19,15 @@ from ..runtime import contents as m
 from ..runtime.manifest import Manifest, version_of
 from ..runtime.package import Package
 from ..runtime.step import Step
-from ..targets.calls import NumberedCall
 from ..targets.compiled import CompiledPart
 from ..targets.core import Target
-from ..targets.memory import plan_arena
+from ..targets.memory.arena import plan_arena
+from ..targets.memory.regions import RegionPlan
+from ..targets.memory.weight_pool import WeightPools
 from ..targets.options import CompileOptions
-from ..targets.place import explained_refusal
-from ..targets.program import Place, Program
-from ..targets.regions import RegionPlan
-from ..targets.weight_pool import WeightPools
+from ..targets.placement.place import explained_refusal
+from ..targets.program.calls import NumberedCall
+from ..targets.program.program import Place, Program
 from ..targets.written import written
 from ..version import __version__
 

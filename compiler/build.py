@@ -12,15 +12,15 @@ from ..dialects.core.op import Op
 from ..passes.instrumentation import Begun
 from ..passes.pipeline import Instrumentation, Pipeline
 from ..runtime.package import Package
-from ..targets.calls import BodyCalls, Call
 from ..targets.compiled import CompiledPart
 from ..targets.core import Target
-from ..targets.memories import code_ops
+from ..targets.memory.values import code_ops
+from ..targets.memory.weight_pool import WeightPools
 from ..targets.options import DEFAULT, CompileOptions
-from ..targets.place import placed_groups
-from ..targets.program import plan_memory
+from ..targets.placement.place import placed_groups
+from ..targets.program.calls import BodyCalls, Call
+from ..targets.program.program import plan_memory
 from ..targets.registry import choose_targets
-from ..targets.weight_pool import WeightPools
 from .assemble import Assembled, assemble, package_of
 from .control_flow import ControlFlow
 from .copies import Copies

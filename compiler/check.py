@@ -5,7 +5,7 @@ from ..dialects.core.mlir import new_context
 from ..dialects.core.module import Module
 from ..passes.inline_parts import InlineParts
 from ..targets.options import CompileOptions
-from ..targets.place import Placement
+from ..targets.placement.place import Placement
 from ..targets.registry import choose_targets
 from .arguments import takes_options
 from .free_sizes import check_targets

@@ -11,8 +11,8 @@ from ..runtime.contents import ABSENT
 from ..runtime.loop.step import LoopStep
 from ..runtime.nested import Body, Move
 from ..runtime.step import Step
-from ..targets.calls import NumberedCall
 from ..targets.compiled import Buffers, CompiledPart
+from ..targets.program.calls import NumberedCall
 from ..targets.written import written
 
 Pairs = Sequence[tuple[ir.Value, ir.Value]]

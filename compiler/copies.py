@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from ..dialects import tri
 from ..dialects.core.location import node_names
 from ..runtime.copy.step import CopyStep
-from ..targets.calls import NumberedCall
 from ..targets.compiled import Buffers, CompiledPart
-from ..targets.memories import read_memory
+from ..targets.memory.values import read_memory
+from ..targets.program.calls import NumberedCall
 
 
 class Copies(CompiledPart):

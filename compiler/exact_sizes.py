@@ -19,10 +19,10 @@ from ..dialects.core.symbol_table import checks_of, symbol_table, symbols_of_fun
 from ..dialects.core.tensor import Tensor
 from ..passes.default import default_pipeline
 from ..passes.pipeline import Pipeline
-from ..targets.flops import flops
-from ..targets.memories import NO_CODE_OPS
+from ..targets.costs.flops import flops
+from ..targets.costs.roofline import Roofline
+from ..targets.memory.values import NO_CODE_OPS
 from ..targets.registry import choose_targets
-from ..targets.roofline import Roofline
 from .observed_sizes import Observation, Solver
 
 LOSS = 0.02

@@ -19,8 +19,8 @@ from ..passes.rewriting import uses
 from ..runtime.contents import PROCESS, WEIGHTS_ENTRY
 from ..runtime.manifest import Manifest
 from ..runtime.package import Package
+from ..targets.placement.verify_placed import verify_placed
 from ..targets.registry import choose_targets
-from ..targets.verify_placed import verify_placed
 from .assemble import BYTECODE, offset_attribute
 
 

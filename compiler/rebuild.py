@@ -7,9 +7,9 @@ from ..dialects.core.mlir import new_context
 from ..passes.pipeline import Pipeline
 from ..runtime.manifest import Manifest
 from ..runtime.package import Package
+from ..targets.memory.weight_pool import WeightPools
 from ..targets.options import CompileOptions
 from ..targets.registry import choose_targets
-from ..targets.weight_pool import WeightPools
 from .assemble import BYTECODE, Assembled, package_of
 from .build import compile_module
 from .exact.combine import combined

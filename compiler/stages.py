@@ -15,10 +15,10 @@ from ..passes.pipeline import Nest, Pipeline, Step
 from ..passes.quantize.lower_quantized import LowerQuantized
 from ..runtime.contents import PROCESS
 from ..targets.core import Target
-from ..targets.insert_copies import InsertCopies
 from ..targets.options import DEFAULT, F32, INTEGERS, CompileOptions
-from ..targets.place import Place
+from ..targets.placement.insert_copies import InsertCopies
 from ..targets.placement.partition import Partition
+from ..targets.placement.place import Place
 from ..targets.registry import choose_targets
 
 

@@ -12,15 +12,15 @@ from ..passes.inline_parts import InlineParts
 from ..passes.pipeline import Instrumentation, Stage
 from ..targets.core import Target
 from ..targets.options import DEFAULT
-from ..targets.place import (
+from ..targets.placement.claims import claim
+from ..targets.placement.partition import Partition, placeable_ops
+from ..targets.placement.place import (
     Placement,
     explained_refusal,
     placed_groups,
     refusals_in,
     running_in,
 )
-from ..targets.placement.claims import claim
-from ..targets.placement.partition import Partition, placeable_ops
 from ..targets.registry import choose_targets
 
 Imported = Mapping[str, tuple[str, ...]]

@@ -7,8 +7,8 @@ from ..dialects.core.mlir import ir
 from ..dialects.core.op import Op
 from ..runtime.contents import PROCESS, Part
 from ..runtime.step import Step
-from .calls import Call, NumberedCall
-from .program import Program
+from .program.calls import Call, NumberedCall
+from .program.program import Program
 
 
 class Buffers(Protocol):

@@ -9,11 +9,11 @@ from ..dialects.core.module import Module
 from ..dialects.core.op import Op
 from ..passes.pipeline import Instrumentation, Step
 from .compiled import CompiledPart
+from .costs.roofline import Roofline
 from .emitter import Emitter
 from .lowering_table import LoweringTable
-from .memory_space import PROCESS_MEMORY, MemorySpace
+from .memory.space import PROCESS_MEMORY, MemorySpace
 from .options import DEFAULT, TF32, CompileOptions
-from .roofline import Roofline
 
 Progress = Callable[[str], None]
 """What hears of each stage of a compilation and of each kernel that is compiled."""

@@ -7,7 +7,8 @@ from ..dialects import tri
 from ..dialects.core.errors import Undecided
 from ..dialects.core.mlir import ir
 from ..dialects.core.module import Module, add_main
-from ..dialects.core.op import Op, view
+from ..dialects.core.op import Op
+from ..passes.fuse.grouping import copy_into
 from .symbolic import has_symbols
 
 Fault = Callable[[tri.Group, Module, Hashable], str]
@@ -76,15 +77,5 @@ def _grouped(members: Sequence[Op], module: Module, target: str) -> tri.Group:
         types = [value.type for value in outputs]
         group = tri.Group.create([list(block.arguments)], types, {"target": target})
         ir.Operation.create("func.return", [], [])
-    body = ir.Block.create_at_start(group.operation.regions[0], [v.type for v in inputs])
-    copies: dict[ir.Value, ir.Value] = dict(zip(inputs, body.arguments, strict=True))
-    with ir.InsertionPoint(body):
-        for op in members:
-            copy = op.operation.clone()
-            for number, value in enumerate(op.operation.operands):
-                copy.operands[number] = copies[value]
-            copies |= dict(zip(op.results, copy.results, strict=True))
-        tri.Yield.build([copies[value] for value in outputs])
-    found = view(group.operation)
-    assert isinstance(found, tri.Group)
-    return found
+    copy_into(group, inputs, members, outputs)
+    return group

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ..compiler.size_report import SizeReport
 from ..compiler.support_report import NodeSupport
 from ..runtime.spelling import count, spell_names
-from ..targets.place import Placement
+from ..targets.placement.place import Placement
 from .size_info import SymbolInfo, symbol_rows
 from .sizes_report import symbols_of_report
 from .spelling import columns, section

@@ -7,7 +7,7 @@ from ..passes.decompose import decomposition_rules
 from ..targets.core import Target
 from ..targets.installed import names, shipped, targets
 from ..targets.lowering_table import limit_text
-from ..targets.place import UNPLACED_OPS
+from ..targets.placement.place import UNPLACED_OPS
 from ..targets.registry import find_target
 from .spelling import markdown_table
 

@@ -8,9 +8,9 @@ from ...dialects.core.module import Module
 from ...passes.bind_sizes import bind_sizes
 from ...runtime.manifest import spelled_sizes
 from ...runtime.package import Package
+from ...targets.memory.weight_pool import WeightPools
 from ...targets.options import CompileOptions
 from ...targets.registry import choose_targets
-from ...targets.weight_pool import WeightPools
 from ..assemble import Assembled, outline
 from ..build import compile_module
 from ..stages import pipeline_for

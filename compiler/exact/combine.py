@@ -6,7 +6,7 @@ from dataclasses import replace
 from ...runtime.file.checksum import checksum
 from ...runtime.manifest import ExactProgram
 from ...runtime.package import Package
-from ...targets.weight_pool import WeightPools
+from ...targets.memory.weight_pool import WeightPools
 from ..assemble import Assembled, Data, weights_in, with_weights
 
 Sizes = Mapping[str, int]

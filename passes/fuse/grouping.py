@@ -74,18 +74,34 @@ def build_group(members: Sequence[Op]) -> tri.Group:
     with ir.InsertionPoint(last.operation), location:
         types = [value.type for value in last.results]
         group = tri.Group.create([inputs], types, {"target": ""})
+    copy_into(group, inputs, members, [last.results[0]])
+    replace_by(group, [last.results[0]], members)
+    return group
+
+
+def copy_into(
+    group: tri.Group, inputs: Sequence[ir.Value], members: Sequence[Op], outputs: Sequence[ir.Value]
+) -> None:
+    """Write the body of a new group: copies of ops that read `inputs` and yield `outputs`.
+
+    Operands that are neither are constants of one element, and are copied too.
+    """
     block = ir.Block.create_at_start(
         group.body, [v.type for v in inputs], [v.location for v in inputs]
     )
     values: dict[ir.Value, ir.Value] = dict(zip(inputs, block.arguments, strict=True))
-    with ir.InsertionPoint(block), location:
+    with ir.InsertionPoint(block), group.location:
         for op in members:
             _copy(op.operation, values)
-        tri.Yield.build([values[last.results[0]]])
-    last.results[0].replace_all_uses_with(group.outputs[0])
+        tri.Yield.build([values[value] for value in outputs])
+
+
+def replace_by(group: tri.Group, outputs: Sequence[ir.Value], members: Sequence[Op]) -> None:
+    """Let the results of a group take the place of what its members made, which are erased."""
+    for old, new in zip(outputs, group.results, strict=True):
+        old.replace_all_uses_with(new)
     for op in reversed(members):
         op.operation.erase()
-    return group
 
 
 def inline(op: tri.RegionOp) -> list[Op]:
@@ -111,7 +127,7 @@ def _copy(operation: ir.Operation, values: dict[ir.Value, ir.Value]) -> None:
     copy = operation.clone()
     for index, operand in enumerate(operation.operands):
         copy.operands[index] = values[operand]
-    values[operation.results[0]] = copy.results[0]
+    values |= zip(operation.results, copy.results, strict=True)
 
 
 def _is_number(value: ir.Value) -> bool:

@@ -11,8 +11,8 @@ from ...passes.eliminate import Eliminate
 from ...passes.pipeline import Step
 from ..compiled import CompiledPart
 from ..core import Target, TargetInstrumentation
+from ..costs.roofline import Roofline
 from ..options import DEFAULT, CompileOptions
-from ..roofline import Roofline
 from ..tuning_file import PACKAGED
 from .emit.code import compile_native
 from .emit.kernel_pipeline import code_pipeline, kernel_pipeline

@@ -12,8 +12,8 @@ from ...dialects.dla.dialect import TensorOp
 from ...passes.pipeline import Step
 from ..compiled import CompiledPart
 from ..core import Target
+from ..costs.roofline import Roofline
 from ..options import DEFAULT, F32, FLOATS, CompileOptions
-from ..roofline import Roofline
 from .core.description import Description
 from .core.packet import InstructionSet
 from .emit.measures import traffic_bounds

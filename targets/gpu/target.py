@@ -14,9 +14,9 @@ from ...runtime.gpu.array import SPACE
 from ...runtime.gpu.device import Device
 from ..compiled import CompiledPart
 from ..core import Target, TargetInstrumentation
-from ..memory_space import CopyCost, MemorySpace
+from ..costs.roofline import Roofline
+from ..memory.space import CopyCost, MemorySpace
 from ..options import DEFAULT, CompileOptions
-from ..roofline import Roofline
 from . import lower as lower  # registers the lowerings
 from .decompose_refused import DecomposeRefused
 from .emit.compile_kernels import KERNEL_PASSES

@@ -16,8 +16,8 @@ from ...runtime.contents import ABSENT
 from ...runtime.find.step import FindStep
 from ...runtime.host.step import ALONE, HostStep
 from ...runtime.step import ELEMENTS, FoundSize, Step
-from ..calls import Call, NumberedCall
 from ..compiled import Buffers, CompiledPart
+from ..program.calls import Call, NumberedCall
 from ..written import written
 
 

@@ -6,8 +6,8 @@ from ...dialects.core.module import Module
 from ...dialects.core.op import Op
 from ..compiled import CompiledPart
 from ..core import Target
+from ..costs.roofline import Roofline
 from ..options import CompileOptions
-from ..roofline import Roofline
 from .code import HostCode
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Self
 
 from ...dialects.core.tensor import Shape, Tensor
-from ..strides import reshaped_strides
+from ..memory.strides import reshaped_strides
 
 
 class StridedBuffer:

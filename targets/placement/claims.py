@@ -11,9 +11,9 @@ from ...dialects.core.op import Op, view
 from ...dialects.core.verification import Verify
 from ...passes.pipeline import Pipeline
 from ..core import Target
-from ..memories import code_ops
+from ..memory.values import code_ops
 from ..options import CompileOptions
-from ..place import form_refusals
+from .place import form_refusals
 
 CONSTANTS = (tri.Constant, tri.Weight)
 

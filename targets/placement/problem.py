@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from ..memory_space import CopyCost
+from ..memory.space import CopyCost
 
 
 @dataclass(frozen=True)

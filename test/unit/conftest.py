@@ -45,8 +45,9 @@ def npu(monkeypatch: pytest.MonkeyPatch) -> str:
     What it takes, numpy computes.
     """
     from trivium.dialects import tri
-    from trivium.targets import installed, memories, registry
+    from trivium.targets import installed, registry
     from trivium.targets.host.target import HostTarget
+    from trivium.targets.memory import values
 
     class Npu(HostTarget):
         fallbacks = ("cpu", "host")
@@ -58,6 +59,6 @@ def npu(monkeypatch: pytest.MonkeyPatch) -> str:
     module.TARGET = Npu("npu")
     monkeypatch.setitem(sys.modules, module.__name__, module)
     origin = installed.Origin("npu", "tests", module.__name__)
-    for module in (memories, registry):
+    for module in (values, registry):
         monkeypatch.setattr(module, "targets", lambda: (*installed.targets(), origin))
     return "npu"

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from ...dialects.core.tensor import Tensor
 from ...runtime.spelling import spell_size
-from ...targets.flops import is_missing
+from ...targets.costs.flops import is_missing
 from ..spelling import columns
 from .kernels import KernelTime
 from .peaks import Peaks
@@ -22,7 +22,7 @@ def describe_kernels(kernels: Sequence[KernelTime], peaks: Peaks) -> list[str]:
         f"{line}  {what}".rstrip() for line, what in zip(lines, ["", *_last(rows)], strict=True)
     ]
     missing = sorted({op for kernel in kernels for op in kernel.ops if is_missing(op)})
-    notes = [f"note: targets/flops.py does not count {op}" for op in missing]
+    notes = [f"note: targets/costs/flops.py does not count {op}" for op in missing]
     work = sum(kernel.flops * kernel.calls for kernel in kernels)
     least = sum(k.flops * k.calls / peaks.rate(k.multiplies) for k in kernels)
     calls = sum(kernel.calls for kernel in kernels)

@@ -13,12 +13,12 @@ from ...dialects.core.mlir import ir, new_context
 from ...dialects.core.module import ops
 from ...dialects.core.tensor import Tensor
 from ...runtime.cpu.elf import NativeLibrary, load_objects
+from ...targets.costs.flops import flops, multiplies
 from ...targets.cpu.emit.compile import CpuCode, compile_kernels
 from ...targets.cpu.schedule.run_kernel import allocate_buffers, bind
 from ...targets.cpu.schedule.tune import Tuner
-from ...targets.flops import flops, multiplies
-from ...targets.load_calls import load_groups
 from ...targets.options import DEFAULT, CompileOptions
+from ...targets.program.load_calls import load_groups
 from .stopwatch import least_time
 
 

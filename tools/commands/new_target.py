@@ -1,7 +1,8 @@
 """Write a package for a new accelerator, outside of Trivium: it is installed with pip.
 
 The accelerator has the description of the template, and an op and a packet of its own, with their
-tests and a page. It compiles and simulates networks as it is; docs/your-accelerator.md goes on.
+tests and a page. It compiles and simulates networks as it is; what comes next is in
+docs/extending/your-accelerator.md.
 """
 
 import argparse

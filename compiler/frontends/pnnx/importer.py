@@ -90,7 +90,7 @@ def _unsupported(graph: Graph, operator: Operator) -> Diagnostic:
         return Diagnostic(graph.where(operator), f"{what} {REFUSED[operator.type]}")
     close = difflib.get_close_matches(operator.type, RULES, 3, 0.85)
     notes = [f"similar types that are supported: {', '.join(close)}"] if close else []
-    notes.append("register a rule for it with pnnx_op: docs/adding-a-frontend-rule.md")
+    notes.append("register a rule for it with pnnx_op: docs/extending/adding-a-frontend-rule.md")
     return Diagnostic(graph.where(operator), f"{what} is not supported", tuple(notes))
 
 

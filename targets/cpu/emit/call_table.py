@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from ....dialects.core.sizes.atoms import Size, is_symbolic
 from ....dialects.core.sizes.dim import highest, lowest
-from ...program import Place
+from ...program.program import Place
 from ..kernels.kernel_module import Phase
 
 RECORD = -1

@@ -15,12 +15,12 @@ from ....runtime.cpu.code import CpuRequirements, Kernel
 from ....runtime.cpu.part import CpuPart
 from ....runtime.cpu.step import CpuStep, SizeTable
 from ....runtime.cpu.thread_pool import CODE as THREADS
-from ...calls import Call, NumberedCall
 from ...compiled import Buffers, CompiledPart
 from ...core import Progress
-from ...found_arenas import stage_of
 from ...options import CompileOptions
-from ...program import Program, own_bytes
+from ...program.calls import Call, NumberedCall
+from ...program.found_arenas import stage_of
+from ...program.program import Program, own_bytes
 from ...written import written
 from ..layout.describe import describe_layouts
 from .call_table import KernelCall

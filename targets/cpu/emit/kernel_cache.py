@@ -18,7 +18,7 @@ from ....dialects.core.sizes.parse import parse_size
 from ....dialects.core.symbol_table import symbol_table
 from ....dialects.core.tensor import Tensor
 from ...cache import recall, remember
-from ...program import Scratch
+from ...program.program import Scratch
 from ..kernels.kernel_module import Kernel, Phase
 from ..registry import TABLE
 from .bind_kernel import words_of

@@ -5,7 +5,7 @@ from typing import TypeVar
 
 from ....dialects.core.sizes.dim import highest
 from ....dialects.core.tensor import Tensor
-from ...calls import Scratch
+from ...program.calls import Scratch
 
 Key = tuple[bool, int]
 """Whether a piece of scratch memory is private, and its number among the pieces of that kind."""

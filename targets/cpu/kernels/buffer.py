@@ -9,7 +9,7 @@ from ....dialects.core.sizes.atoms import Size, is_symbolic
 from ....dialects.core.tensor import Shape, Tensor
 from ...kernels.arithmetic import compute_dtype
 from ...kernels.strided import StridedBuffer
-from ...strides import row_major
+from ...memory.strides import row_major
 from .index import IndexExpr, as_index, place_dtype
 from .value import Value, arith, constant_of, element_type, shaped_like
 

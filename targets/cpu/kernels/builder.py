@@ -7,8 +7,8 @@ import numpy as np
 from ....dialects.core.machine import Machine
 from ....dialects.core.mlir import ir
 from ....dialects.core.tensor import DTYPES, Array, Shape, Tensor, numpy_dtype
-from ...calls import Scratch
 from ...kernels.arithmetic import compute_dtype
+from ...program.calls import Scratch
 from .buffer import Buffer, memory_type, memref, storage_dtype, storage_type
 from .kernel_module import FUNCTION, MEMORY, KernelModule
 from .loops import each

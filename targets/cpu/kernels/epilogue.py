@@ -10,7 +10,7 @@ from ....dialects.core.sizes.substitution import likely
 from ....dialects.core.tensor import Shape
 from ...kernels.arithmetic import compute_dtype
 from ...kernels.epilogue import GroupEpilogue
-from ...strides import collapsed_shape
+from ...memory.strides import collapsed_shape
 from ..registry import TABLE
 from .buffer import Buffer, Lanes, tail_mask
 from .builder import KernelBuilder

@@ -18,7 +18,7 @@ from ....dialects.core.attributes import from_attribute, tensor_of, to_attribute
 from ....dialects.core.mlir import ir
 from ....dialects.core.module import Module
 from ....dialects.core.sizes.atoms import Size
-from ...calls import Scratch
+from ...program.calls import Scratch
 from .record import declare_words
 
 PHASE, BEGIN, END, MEMORY = range(4)

@@ -8,7 +8,7 @@ from ....dialects.core.sizes.limits import bounds
 from ....dialects.core.sizes.substitution import likely
 from ....dialects.core.tensor import DTYPES, Shape
 from ...kernels.conversion import convert
-from ...strides import row_major
+from ...memory.strides import row_major
 from ..schedule.costs import ALIASING
 from ..schedule.tiles import Tile
 from .buffer import Buffer, Lanes

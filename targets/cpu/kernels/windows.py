@@ -7,7 +7,7 @@ from typing import Any
 from ....dialects.core.sizes.atoms import Size
 from ....dialects.core.sizes.limits import at_least
 from ....dialects.core.tensor import Shape
-from ...strides import row_major
+from ...memory.strides import row_major
 from .buffer import Buffer, Lanes, all_lanes, constant_vector
 from .contraction import splat
 from .index import IndexExpr, place_dtype

@@ -7,7 +7,7 @@ from ....dialects.core.attributes import tensor_of
 from ....dialects.core.sizes.limits import at_least
 from ....dialects.core.tensor import is_float
 from ...kernels.arithmetic import compute_dtype
-from ...strides import row_major
+from ...memory.strides import row_major
 from ..kernels.buffer import Buffer, Lanes
 from ..kernels.builder import KernelBuilder
 from ..kernels.contraction import Contraction

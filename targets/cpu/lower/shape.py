@@ -4,7 +4,7 @@ from ....dialects import tri
 from ....dialects.core.sizes.atoms import Size
 from ....dialects.core.tensor import normalize_axis
 from ...kernels.lower.views import register_views
-from ...strides import parts_of
+from ...memory.strides import parts_of
 from ..kernels.buffer import Buffer, Lanes
 from ..kernels.builder import KernelBuilder
 from ..kernels.epilogue import Epilogue

@@ -18,7 +18,7 @@ from ....passes.default import grouping_pipeline
 from ....passes.pipeline import Pipeline
 from ....runtime.cpu.elf import load_objects
 from ...options import CompileOptions
-from ...place import Place
+from ...placement.place import Place
 from ..emit.compile import compile_kernels
 from ..layout.pack_weights import PackWeights
 from .candidates import ERRORS

@@ -9,7 +9,7 @@ from ....dialects.core.module import Module
 from ....dialects.dla import Program
 from ....dialects.dla.buffers import BufferOp
 from ....passes.core import Pass
-from ...memory import Interval, Plan, plan_arena
+from ...memory.arena import Interval, Plan, plan_arena
 from ..core.description import Description, Memory
 from ..registry import VANILLA, Configuration
 from ..retry import Retry

@@ -10,9 +10,9 @@ from ....dialects.core.op import Op
 from ....dialects.dla.types import CONSTANTS, OUTPUTS
 from ....runtime.dla.part import DESCRIPTION, DlaPart
 from ....runtime.dla.step import DlaStep
-from ...calls import Call, NumberedCall
 from ...compiled import Buffers, CompiledPart
-from ...program import Program
+from ...program.calls import Call, NumberedCall
+from ...program.program import Program
 from ..core.packet import InstructionSet
 from ..retry import SchedulingLog
 from .emit_containers import entry_of, runs_of

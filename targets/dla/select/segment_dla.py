@@ -10,6 +10,7 @@ from ....dialects.core.module import Module, functions, operations
 from ....dialects.core.op import Op, view
 from ....dialects.dla.dialect import TensorOp
 from ....passes.core import Pass
+from ....passes.fuse.grouping import copy_into, replace_by
 from ....passes.rewriting import users
 from ..core.description import Description
 from ..registry import VANILLA, Configuration
@@ -143,21 +144,8 @@ def _enclose(members: Sequence[Op]) -> None:
     with ir.InsertionPoint(members[-1].operation):
         types = [value.type for value in outputs]
         group = tri.Group.create([inputs], types, {"target": ""}, loc=location)
-    block = ir.Block.create_at_start(
-        group.body, [v.type for v in inputs], [v.location for v in inputs]
-    )
-    values: dict[ir.Value, ir.Value] = dict(zip(inputs, block.arguments, strict=True))
-    with ir.InsertionPoint(block):
-        for op in members:
-            copy = op.operation.clone()
-            for index, operand in enumerate(op.operation.operands):
-                copy.operands[index] = values[operand]
-            values |= zip(op.results, copy.results, strict=True)
-        tri.Yield.build([values[value] for value in outputs], loc=location)
-    for old, new in zip(outputs, group.results, strict=True):
-        old.replace_all_uses_with(new)
-    for op in reversed(members):
-        op.operation.erase()
+    copy_into(group, inputs, members, outputs)
+    replace_by(group, outputs, members)
 
 
 def _is_outside(user: ir.Operation, inner: Mapping[ir.Value, None]) -> bool:

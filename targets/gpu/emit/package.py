@@ -15,11 +15,11 @@ from ....runtime.gpu import code as m
 from ....runtime.gpu.array import SPACE
 from ....runtime.gpu.part import GpuPart
 from ....runtime.gpu.step import GpuStep
-from ...calls import NumberedCall
 from ...compiled import Buffers, CompiledPart
+from ...memory.orders import channels_last, row_major
 from ...options import TF32, CompileOptions
-from ...orders import channels_last, row_major
-from ...program import Program
+from ...program.calls import NumberedCall
+from ...program.program import Program
 from ...tuning_file import PACKAGED
 from ...written import written
 from ..lower.to_tile import LowerToTile

@@ -11,14 +11,14 @@ from ....dialects.core.tensor import Tensor
 from ....dialects.tri.image.pool import Pool
 from ....passes.core import Pass
 from ....runtime.gpu.array import SPACE
-from ...memories import VIEWS, memory_of, viewed_order
-from ...orders import (
+from ...memory.orders import (
     Order,
     channels_last,
     plain_order,
     row_major,
     transposed_order,
 )
+from ...memory.values import VIEWS, memory_of, viewed_order
 
 IMAGES = (tri.Conv, tri.ConvTranspose, tri.DeformConv, tri.Resize, tri.GridSample, Pool)
 """Ops that compute all channels of a place from the channels of places around it."""

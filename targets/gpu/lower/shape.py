@@ -6,7 +6,7 @@ from ....dialects import tri
 from ....dialects.core.sizes.dim import highest
 from ....dialects.core.tensor import Shape, normalize_axis
 from ...kernels.lower.views import register_views
-from ...strides import parts_of, row_major
+from ...memory.strides import parts_of, row_major
 from ..kernels.buffer import Buffer
 from ..kernels.builder import KernelBuilder
 from ..kernels.coordinates import Axis, Coordinates

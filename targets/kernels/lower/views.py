@@ -3,7 +3,7 @@
 from ....dialects import tri
 from ....dialects.core.sizes.atoms import Size, is_symbolic
 from ....dialects.core.tensor import normalize_axis
-from ...strides import parts_of
+from ...memory.strides import parts_of
 from ..kernel_table import KernelTable
 from ..strided import StridedBuffer
 

@@ -1,4 +1,4 @@
-"""docs/adding-a-target.md is true: its engine is found, used, saved, loaded and run."""
+"""docs/extending/adding-a-target.md is true: its engine is found, used, saved, loaded and run."""
 
 import json
 import re
@@ -13,7 +13,7 @@ import onnx.parser
 import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
-PAGE = ROOT / "docs" / "adding-a-target.md"
+PAGE = ROOT / "docs" / "extending" / "adding-a-target.md"
 TRIVIUM = [sys.executable, "-m", "trivium.tools.main"]
 
 MODEL = """

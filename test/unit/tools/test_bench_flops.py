@@ -8,9 +8,9 @@ from trivium.compiler.stages import pipeline_for
 from trivium.dialects import tri
 from trivium.dialects.core.mlir import new_context
 from trivium.dialects.core.module import Module, ops
-from trivium.targets import flops as counts
-from trivium.targets.flops import flops, is_missing, multiplies
-from trivium.targets.load_calls import load_groups
+from trivium.targets.costs import flops as counts
+from trivium.targets.costs.flops import flops, is_missing, multiplies
+from trivium.targets.program.load_calls import load_groups
 
 # The inputs, the node, the count.
 CASES = {

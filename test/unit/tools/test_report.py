@@ -26,7 +26,7 @@ from trivium.runtime.gpu.step import GpuStep
 from trivium.runtime.host.step import HostStep
 from trivium.runtime.manifest import Manifest
 from trivium.runtime.report import PartReport
-from trivium.targets.place import Placement
+from trivium.targets.placement.place import Placement
 from trivium.tools import report
 from trivium.tools.package_info import package_info
 from trivium.tools.placement_report import (

@@ -1,4 +1,4 @@
-"""docs/your-accelerator.md is true: its files and commands, in order, give what it shows."""
+"""docs/extending/your-accelerator.md is true: its files and commands give what it shows."""
 
 import re
 import subprocess
@@ -9,7 +9,7 @@ import pytest
 from trivium.test.unit.tools.packages import environment
 
 ROOT = Path(__file__).resolve().parents[3]
-PAGE = ROOT / "docs" / "your-accelerator.md"
+PAGE = ROOT / "docs" / "extending" / "your-accelerator.md"
 BLOCK = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 ANYTHING = "…"
 TOOLS = {

@@ -8,7 +8,7 @@ from .....dialects import tri
 from .....dialects.core.sizes.substitution import likely
 from .....dialects.core.tensor import Shape
 from ....kernels.arithmetic import compute_dtype
-from ....strides import row_major
+from ....memory.strides import row_major
 from ...kernels.buffer import Buffer, Lanes
 from ...kernels.builder import KernelBuilder
 from ...kernels.contraction import Contraction, Left, Multiply, multiply_add

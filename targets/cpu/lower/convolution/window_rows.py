@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from .....dialects.core.sizes.limits import at_least
 from .....dialects.core.tensor import Shape
-from ....strides import row_major
+from ....memory.strides import row_major
 from ...kernels.buffer import Buffer, Lanes, tail_mask
 from ...kernels.contraction import Left, splat
 from ...kernels.index import IndexExpr, nest

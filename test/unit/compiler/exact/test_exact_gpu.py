@@ -8,7 +8,7 @@ from trivium.compiler.driver import build
 from trivium.runtime import Package, RunError, Session
 from trivium.runtime.gpu.part import GpuPart
 from trivium.test.unit.compiler.exact.exact_models import assert_right, feeds, model
-from trivium.test.unit.compiler.gpu_packages import opened
+from trivium.test.unit.compiler.gpu.gpu_packages import opened
 from trivium.test.unit.runtime.gpu.stand_in import StandIn
 
 pytest.importorskip("triton")

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 import onnx
 import pytest
-from graphs import info, node
 from onnx import helper, numpy_helper
 from trivium.compiler.driver import compile
 from trivium.compiler.frontends.onnx import import_onnx
@@ -14,6 +13,7 @@ from trivium.dialects.core import interpret
 from trivium.dialects.core.errors import CompileError
 from trivium.dialects.core.mlir import new_context
 from trivium.dialects.core.tensor import Array
+from trivium.test.unit.compiler.frontends.onnx.graphs import info, node
 
 BOOL, I64 = onnx.TensorProto.BOOL, onnx.TensorProto.INT64
 

@@ -7,9 +7,9 @@ import numpy as np
 import onnx
 import pytest
 from onnx import helper
-from reference_backend import ReferenceBackend
 from trivium.dialects.core.errors import CompileError
 from trivium.dialects.core.tensor import Array
+from trivium.test.unit.compiler.frontends.onnx.reference_backend import ReferenceBackend
 
 Operands = Sequence[Array | None]
 

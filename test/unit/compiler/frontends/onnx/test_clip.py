@@ -6,9 +6,9 @@ import numpy as np
 import onnxruntime
 import pytest
 import trivium
-from graphs import info, model, node
 from onnx import ModelProto, helper
 from trivium.dialects.core.tensor import Array
+from trivium.test.unit.compiler.frontends.onnx.graphs import info, model, node
 
 NAN, INF = float("nan"), float("inf")
 LIMITS = {"nan": NAN, "one": 1.0, "five": 5.0, "plus": INF, "minus": -INF}

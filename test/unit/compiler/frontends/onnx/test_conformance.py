@@ -12,8 +12,8 @@ pytest.importorskip("onnx")
 
 from onnx.backend.test.loader import load_model_tests
 from onnx.backend.test.runner import Runner, _normalize_tensor
-from reference_backend import ReferenceBackend
 from trivium.compiler.onnx_backend import TriviumBackend
+from trivium.test.unit.compiler.frontends.onnx.reference_backend import ReferenceBackend
 
 REFUSED = (
     r"version \d+ is not supported",

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 import numpy as np
 import onnx
-from control_flow_models import I64, check, graph
-from graphs import array, info, model, node
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
+from trivium.test.unit.compiler.frontends.onnx.control_flow_models import I64, check, graph
+from trivium.test.unit.compiler.frontends.onnx.graphs import array, info, model, node
 
 BOOL = onnx.TensorProto.BOOL
 SHAPE = (2, 3)

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 import onnx
 import pytest
-from graphs import array, info, model, node
 from onnx import helper
 from trivium.compiler.driver import compile
 from trivium.compiler.frontends.onnx import import_onnx
 from trivium.compiler.frontends.onnx.graph import topological_order
 from trivium.dialects.core.errors import CompileError
 from trivium.dialects.core.mlir import new_context
+from trivium.test.unit.compiler.frontends.onnx.graphs import array, info, model, node
 
 
 def graph_model(

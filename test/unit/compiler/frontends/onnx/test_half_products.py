@@ -7,7 +7,6 @@ import numpy as np
 import onnx
 import pytest
 import trivium
-from graphs import info, model, node
 from trivium.compiler.frontends.onnx import import_onnx
 from trivium.compiler.stages import pipeline_for
 from trivium.dialects.core.machine import NATIVE, host_machine
@@ -16,6 +15,7 @@ from trivium.dialects.core.module import ops
 from trivium.dialects.core.tensor import Array
 from trivium.targets.cpu.kernels.dot import find_instruction
 from trivium.targets.options import CompileOptions
+from trivium.test.unit.compiler.frontends.onnx.graphs import info, model, node
 
 RANDOM = np.random.default_rng(29)
 BF16 = ml_dtypes.bfloat16

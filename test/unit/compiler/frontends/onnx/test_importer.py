@@ -8,9 +8,7 @@ import numpy as np
 import onnx
 import onnx.parser
 import pytest
-from graphs import array, info, model, node
 from onnx import helper, numpy_helper
-from reference_backend import ReferenceBackend
 from trivium.compiler.frontends.onnx import import_onnx
 from trivium.dialects.core import interpret
 from trivium.dialects.core.errors import CompileError
@@ -18,6 +16,8 @@ from trivium.dialects.core.location import node_names, value_names
 from trivium.dialects.core.mlir import new_context
 from trivium.dialects.core.module import Module, declared, ops
 from trivium.dialects.core.sizes.symbols import Range
+from trivium.test.unit.compiler.frontends.onnx.graphs import array, info, model, node
+from trivium.test.unit.compiler.frontends.onnx.reference_backend import ReferenceBackend
 
 
 @pytest.fixture(autouse=True)

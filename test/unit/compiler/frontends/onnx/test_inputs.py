@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from graphs import F32, info, model, node
 from onnx import TensorProto, helper
 from trivium.compiler.frontends.core import bindings
 from trivium.compiler.frontends.onnx import import_onnx
@@ -14,6 +13,7 @@ from trivium.dialects.core.mlir import new_context
 from trivium.dialects.core.sizes.dim import symbol
 from trivium.dialects.core.sizes.symbols import Range
 from trivium.dialects.core.tensor import Tensor
+from trivium.test.unit.compiler.frontends.onnx.graphs import F32, info, model, node
 
 INPUTS = [info("x", ["N", 3]), info("shape", [2], TensorProto.INT64)]
 NAMED = {"N": 2}

@@ -13,7 +13,6 @@ import onnx
 import onnxruntime
 import pytest
 import trivium
-from graphs import info, model, node
 from trivium.compiler.frontends.onnx import import_onnx
 from trivium.dialects import tri
 from trivium.dialects.core.interpret import run
@@ -22,6 +21,7 @@ from trivium.dialects.core.module import ops
 from trivium.dialects.core.tensor import Array
 from trivium.passes.default import default_pipeline
 from trivium.passes.pipeline import Pipeline
+from trivium.test.unit.compiler.frontends.onnx.graphs import info, model, node
 
 QUERIES, KEYS, WIDTH, VALUES = 5, 7, 4, 3
 HEADS = (2, 2)

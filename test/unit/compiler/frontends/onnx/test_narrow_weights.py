@@ -9,11 +9,11 @@ import onnx
 import onnxruntime
 import pytest
 import trivium
-from graphs import model, node
 from onnx import numpy_helper
 from trivium.dialects.core.tensor import Array
 from trivium.runtime.cpu.part import CpuPart
 from trivium.runtime.manifest import Manifest
+from trivium.test.unit.compiler.frontends.onnx.graphs import model, node
 
 RANDOM = np.random.default_rng(31)
 

@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 import onnx
 import pytest
-from graphs import info, model, node
 from trivium.compiler.frontends.onnx import import_onnx
 from trivium.dialects.core.errors import CompileError
 from trivium.dialects.core.mlir import new_context
+from trivium.test.unit.compiler.frontends.onnx.graphs import info, model, node
 
 X = {"x": [2, 3, 4]}
 

@@ -7,9 +7,9 @@ import numpy as np
 import onnx
 import onnxruntime
 import pytest
-from graphs import array, info, model, node
-from reference_backend import ReferenceBackend
 from trivium.dialects.core.tensor import Array
+from trivium.test.unit.compiler.frontends.onnx.graphs import array, info, model, node
+from trivium.test.unit.compiler.frontends.onnx.reference_backend import ReferenceBackend
 
 I64 = onnx.TensorProto.INT64
 X = array(2, 3, 4)

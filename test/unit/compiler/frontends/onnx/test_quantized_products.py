@@ -7,12 +7,12 @@ import onnx
 import onnxruntime
 import pytest
 import trivium
-from graphs import info, model, node
 from trivium.compiler.frontends.onnx import import_onnx
 from trivium.compiler.stages import pipeline_for
 from trivium.dialects.core.mlir import new_context
 from trivium.dialects.core.module import Module, ops
 from trivium.dialects.core.tensor import Array
+from trivium.test.unit.compiler.frontends.onnx.graphs import info, model, node
 
 RANDOM = np.random.default_rng(23)
 TYPES = {"uint8": onnx.TensorProto.UINT8, "int8": onnx.TensorProto.INT8}

@@ -6,8 +6,6 @@ from typing import Any
 import numpy as np
 import onnx
 import pytest
-from control_flow_models import I64, check, constant, graph, refusal
-from graphs import array, info, model, node
 from onnx import helper, numpy_helper
 from trivium.compiler.driver import compile
 from trivium.compiler.frontends.onnx import import_onnx
@@ -18,6 +16,14 @@ from trivium.runtime.cpu.part import CpuPart
 from trivium.runtime.errors import RunError
 from trivium.runtime.package import Package
 from trivium.runtime.session import Session
+from trivium.test.unit.compiler.frontends.onnx.control_flow_models import (
+    I64,
+    check,
+    constant,
+    graph,
+    refusal,
+)
+from trivium.test.unit.compiler.frontends.onnx.graphs import array, info, model, node
 
 BOOL = onnx.TensorProto.BOOL
 

@@ -22,7 +22,7 @@ from trivium.targets.cpu.lower import to_kernels
 from trivium.targets.cpu.registry import TABLE
 from trivium.targets.forks import map_here
 from trivium.targets.kernels.kernel_table import Lowering
-from trivium.targets.program import Scratch
+from trivium.targets.program.program import Scratch
 
 MODEL = onnx.parser.parse_model(
     """<ir_version: 10, opset_import: ["" : 21]>

@@ -30,7 +30,7 @@ from trivium.targets.cpu.kernels.buffer import Buffer
 from trivium.targets.cpu.kernels.builder import KernelBuilder
 from trivium.targets.cpu.kernels.index import IndexExpr
 from trivium.targets.cpu.kernels.kernel_module import Phase
-from trivium.targets.program import Place
+from trivium.targets.program.program import Place
 
 SOURCE, TARGET = 0, 1
 OFFSETS = [0, 2**31 - 64, 2**31, 2**32 - 64, 2**32 + 64]

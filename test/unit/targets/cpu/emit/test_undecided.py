@@ -11,7 +11,7 @@ from trivium.targets.cpu.emit.undecided import TRIAL
 from trivium.targets.cpu.registry import TABLE
 from trivium.targets.kernels.kernel_table import Lowering
 from trivium.targets.options import CompileOptions
-from trivium.targets.place import Place, placed_groups, refusals_in
+from trivium.targets.placement.place import Place, placed_groups, refusals_in
 from trivium.targets.registry import find_target
 
 TEXT = """

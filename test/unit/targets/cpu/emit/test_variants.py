@@ -2,7 +2,7 @@
 
 from trivium.dialects.core.tensor import Tensor
 from trivium.targets.cpu.emit.variants import merge_scratch, own_pieces
-from trivium.targets.program import Scratch
+from trivium.targets.program.program import Scratch
 
 
 def shared(size: int, dtype: str = "f32") -> Scratch:

@@ -11,7 +11,7 @@ from trivium.targets.gpu.kernels.spread import (
     sides_of_rectangle,
 )
 from trivium.targets.gpu.schedule.product_blocks import next_power
-from trivium.targets.strides import row_major
+from trivium.targets.memory.strides import row_major
 
 Shape = tuple[int, ...]
 SHAPE = (2, 16, 30, 40)

@@ -1,0 +1,60 @@
+"""Rules of regions and boxes against ONNX Runtime, where ONNX's own cases do not reach."""
+
+import numpy as np
+import pytest
+from trivium.test.unit.compiler.frontends.onnx.graphs import array
+from trivium.test.unit.compiler.frontends.onnx.single_node import agree, reference
+
+pytest.importorskip("onnxruntime")
+
+RNG = np.random.default_rng(0)
+
+
+ROIS = np.array([[1, 2, 9, 12], [0, 0, 3, 3], [4, 5, 4.2, 5.1], [-3, -2, 20, 22]], np.float32)
+IMAGES = np.array([0, 1, 1, 0])
+
+
+@pytest.mark.parametrize("opset", [10, 16])
+@pytest.mark.parametrize("mode", ["avg", "max"])
+@pytest.mark.parametrize("ratio", [0, 2])
+def test_roi_align(opset: int, mode: str, ratio: int) -> None:
+    agree(
+        "RoiAlign",
+        [array(2, 3, 8, 9), ROIS, IMAGES],
+        opset,
+        tolerance=1e-4,
+        mode=mode,
+        output_height=3,
+        output_width=2,
+        sampling_ratio=ratio,
+        spatial_scale=0.5,
+    )
+
+
+def test_max_roi_pool() -> None:
+    rois = np.concatenate([IMAGES[:, None].astype(np.float32), ROIS], axis=1)
+    given = {"pooled_shape": [3, 2], "spatial_scale": 0.5}
+    agree("MaxRoiPool", [array(2, 3, 8, 9), rois], 11, **given)
+
+
+@pytest.mark.parametrize("centered", [0, 1])
+@pytest.mark.parametrize("count", [2, 100])
+def test_non_max_suppression(centered: int, count: int) -> None:
+    boxes = RNG.uniform(0, 1, (2, 20, 4)).astype(np.float32)
+    scores = RNG.uniform(0, 1, (2, 3, 20)).astype(np.float32)
+    limits = [np.array([count]), np.array([0.3], np.float32), np.array([0.2], np.float32)]
+    agree("NonMaxSuppression", [boxes, scores, *limits], 11, center_point_box=centered)
+
+
+def test_max_unpool_puts_maxima_back() -> None:
+    values, places = array(1, 1, 2, 2), np.array([[[[5, 7], [13, 15]]]])
+    given = {"kernel_shape": [2, 2], "strides": [2, 2]}
+    agree("MaxUnpool", [values, places], 11, **given)
+
+
+def test_affine_grid_of_one_pixel() -> None:
+    for align in (0, 1):
+        (got,) = reference(
+            "AffineGrid", [array(1, 2, 3), np.array([1, 1, 1, 1])], 20, align_corners=align
+        )
+        np.testing.assert_allclose(got[0, 0, 0], array(1, 2, 3)[0, :, 2], 1e-6)
