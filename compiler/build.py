@@ -1,6 +1,7 @@
 """From a `tri` module to a package: passes, placement, code."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 
 from ..dialects import tri
@@ -68,12 +69,15 @@ def compile_module(
     for hook in hooks:
         hook.begin(whole, module)
     begun = list(map(Begun, hooks))
-    entries = {**(kept or {}), **_optimise(module, pipeline, targets, options, begun)}
-    used = {group.target for group in placed_groups(module)}
-    compiling = [each for each in targets if each.name in used]
-    replaced = any(each.replaces_groups for each in compiling)
-    placed = module.operation.clone() if replaced else module.operation
-    codes = [(each, each.compile(module, options)) for each in compiling]
+    with ExitStack() as stack:
+        for each in targets:
+            stack.enter_context(each.compiling(options))
+        entries = {**(kept or {}), **_optimise(module, pipeline, targets, options, begun)}
+        used = {group.target for group in placed_groups(module)}
+        compiling = [each for each in targets if each.name in used]
+        replaced = any(each.replaces_groups for each in compiling)
+        placed = module.operation.clone() if replaced else module.operation
+        codes = [(each, each.compile(module, options)) for each in compiling]
     owners: dict[Op, CompiledPart] = {}
     program = plan_memory(module, _calls(module.main_block, codes, owners), pools)
     return assemble(

@@ -1,5 +1,7 @@
 """Report where a model would run, by kernels or by nodes, without generating code."""
 
+from collections.abc import Iterator, Mapping
+
 from ..dialects.core.attributes import types_read_once
 from ..dialects.core.mlir import new_context
 from ..dialects.core.module import Module
@@ -8,6 +10,7 @@ from ..targets.options import CompileOptions
 from ..targets.placement.place import Placement
 from ..targets.registry import choose_targets
 from .arguments import takes_options
+from .exact.build_exact import exact_modules, takes_all_sizes
 from .free_sizes import check_targets
 from .size_report import SizeReport, report_sizes
 from .source import Source, import_model
@@ -19,8 +22,8 @@ from .support_report import NodeSupport, Strict, SupportLog, node_support, place
 def check(model: Source, options: CompileOptions) -> tuple[Placement, ...]:
     """Return the target of each kernel of a model, and why the target asked for refused it.
 
-    The model, the options and the errors are those of `compile`; options of code generation have no
-    effect.
+    The kernels of programs for exact sizes are last, and have these sizes. The model, the options
+    and the errors are those of `compile`; options of code generation have no effect.
     """
     return check_with_sizes(model, options)[0]
 
@@ -30,16 +33,20 @@ def check_with_sizes(
 ) -> tuple[tuple[Placement, ...], SizeReport]:
     """Return what `check` does, and the free sizes of the model."""
     with new_context(), types_read_once():
-        log, module, sizes = _placed(model, options, Strict if options.strict else SupportLog)
-        return tuple(placements(log, module)), sizes
+        module = import_model(model, options)
+        report = report_sizes(module)
+        programs = _placed(module, options, Strict if options.strict else SupportLog)
+        placed = [each for args in programs for each in placements(*args)]
+        return tuple(placed), report
 
 
 @takes_options(CompileOptions)
 def can_run(model: Source, options: CompileOptions) -> tuple[NodeSupport, ...]:
     """Return for each node of a model whether it would run on a target, and why not.
 
-    Constants are not nodes, and neither are values computed at import. The model, the options and
-    the errors are those of `compile`; `strict` and options of code generation have no effect.
+    Constants are not nodes, and neither are values computed at import. With `exact` there is an
+    answer for each program, those for exact sizes last. The model, the options and the errors are
+    those of `compile`; `strict` and options of code generation have no effect.
     """
     return can_run_with_sizes(model, options)[0]
 
@@ -49,18 +56,33 @@ def can_run_with_sizes(
 ) -> tuple[tuple[NodeSupport, ...], SizeReport]:
     """Return what `can_run` does, and the free sizes of the model."""
     with new_context(), types_read_once():
-        log, module, sizes = _placed(model, options, SupportLog)
-        return tuple(node_support(log, module)), sizes
+        module = import_model(model, options)
+        report = report_sizes(module)
+        programs = _placed(module, options, SupportLog)
+        nodes = [each for args in programs for each in node_support(*args)]
+        return tuple(nodes), report
 
 
 def _placed(
-    model: Source, options: CompileOptions, kind: type[SupportLog]
-) -> tuple[SupportLog, Module, SizeReport]:
-    """Place a model, in the current context."""
-    pipeline = pipeline_for(options.target, options.opt_level, options).until(InlineParts.name)
-    module = import_model(model, options)
-    check_targets(module, choose_targets(options.target))
-    sizes = report_sizes(module)
-    log = kind(module, options.target)
-    pipeline.run(module, log, *options.hooks)
-    return log, module, sizes
+    module: Module, options: CompileOptions, kind: type[SupportLog]
+) -> Iterator[tuple[SupportLog, Module, Mapping[str, int]]]:
+    """Place each program of a model, in the current context: log, module and exact sizes."""
+    for sizes, program in _programs(module, options):
+        pipeline = pipeline_for(options.target, options.opt_level, options)
+        log = kind(program, options.target)
+        check_targets(program, choose_targets(options.target), advises_exact=True)
+        pipeline.until(InlineParts.name).run(program, log, *options.hooks)
+        yield log, program, sizes
+
+
+def _programs(
+    module: Module, options: CompileOptions
+) -> Iterator[tuple[Mapping[str, int], Module]]:
+    """Yield the module for all sizes, under no sizes, and those for exact sizes."""
+    if not options.exact:
+        yield {}, module
+        return
+    exact = exact_modules(module, options)
+    if takes_all_sizes(options):
+        yield {}, module
+    yield from exact

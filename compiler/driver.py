@@ -4,6 +4,8 @@ from typing import Any
 
 from ..dialects.core.attributes import types_read_once
 from ..dialects.core.mlir import new_context
+from ..dialects.core.module import Module
+from ..passes.pipeline import Pipeline
 from ..runtime.package import Package
 from ..runtime.session import Session
 from ..targets.options import CompileOptions
@@ -53,7 +55,14 @@ def _build(model: Source | Package, options: CompileOptions) -> Package:
     with new_context(), types_read_once():
         options.report("import")
         module = import_model(model, options)
-        if options.exact:
-            return build_exact(module, options, form.name_of(model))
-        hooks = strict_hooks(options.strict, module, options.target)
-        return build_module(module, pipeline, options, form.name_of(model), hooks=hooks)
+        return build_imported(module, pipeline, options, form.name_of(model))
+
+
+def build_imported(
+    module: Module, pipeline: Pipeline, options: CompileOptions, source: str
+) -> Package:
+    """Compile a module that was just imported, with its exact sizes; `source` is its name."""
+    if options.exact:
+        return build_exact(module, options, source)
+    hooks = strict_hooks(options.strict, module, options.target)
+    return build_module(module, pipeline, options, source, hooks=hooks)

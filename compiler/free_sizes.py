@@ -31,8 +31,8 @@ def need_static(module: Module, reason: str = "", advises_exact: bool = False) -
     """Raise CompileError with the inputs of symbolic sizes, and how to bind these.
 
     `reason` is what needs static sizes, where that is not clear. With `advises_exact`, programs for
-    several sets of sizes are another way. Where there are none, raise it
-    with the ops that find sizes when the model runs.
+    several sets of sizes are another way. Where no input has symbolic sizes, the error has the ops
+    that find sizes when the model runs.
     """
     inputs = _inputs(module)
     free = {name: shape for name, shape in inputs.items() if symbols_in(shape)}
@@ -53,10 +53,9 @@ def need_static(module: Module, reason: str = "", advises_exact: bool = False) -
     which = "it" if len(symbols) == 1 else "them"
     notes.append(f"bind {which}: shapes={{{python}}}, or {command}")
     if advises_exact:
-        python = ", ".join(f"'{symbol}': …" for symbol in symbols)
-        command = ",".join(f"{symbol}=…" for symbol in symbols)
+        sizes = ",".join(f"{symbol}=…" for symbol in symbols)
         notes.append(
-            f"or name all sizes that it runs at: exact=[{{{python}}}, …], or --exact {command}"
+            f"or name all sizes that it runs at: exact=[{{{python}}}, …], or --exact {sizes}"
         )
     last = faults.pop()
     raise CompileError([*faults, Diagnostic(last.where, last.message, tuple(notes), last.needs)])

@@ -1,7 +1,7 @@
 """Report for each node of a model whether a target runs it; with `strict` all nodes must run."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from ..dialects import tri
 from ..dialects.core.errors import CompileError, Diagnostic
@@ -34,12 +34,14 @@ class NodeSupport:
     `ops` are what the node was imported as. `targets` are where these run, in order; there are none
     where nothing is left to run, of a reshape for example. `refusals` are the reasons,
     without those of ops that only convert values for the target: to its types and axis orders.
+    `sizes` are those of a program for exact sizes.
     """
 
     node: str
     ops: tuple[str, ...]
     targets: tuple[str, ...]
     refusals: tuple[str, ...]
+    sizes: dict[str, int] = field(default_factory=dict[str, int])
 
     @property
     def runs(self) -> bool:
@@ -123,8 +125,10 @@ class SupportLog(Instrumentation):
         return replace(refusal, where=", ".join(nodes) or refusal.where, nodes=nodes)
 
 
-def node_support(log: SupportLog, module: Module) -> Iterator[NodeSupport]:
-    """Follow nodes to the kernels that their ops have become part of, in a placed module."""
+def node_support(
+    log: SupportLog, module: Module, sizes: Mapping[str, int]
+) -> Iterator[NodeSupport]:
+    """Follow nodes to the kernels that their ops have become part of, in a placed program."""
     targets = _targets(module)
     reasons: dict[str, list[str]] = {}
     for refusal in log.refusals(module):
@@ -132,11 +136,11 @@ def node_support(log: SupportLog, module: Module) -> Iterator[NodeSupport]:
             reasons.setdefault(node, []).append(refusal.reason)
     for node, names in log.imported.items():
         found, why = targets.get(node, ()), tuple(dict.fromkeys(reasons.get(node, ())))
-        yield NodeSupport(node, names, found, why)
+        yield NodeSupport(node, names, found, why, dict(sizes))
 
 
-def placements(log: SupportLog, module: Module) -> Iterator[Placement]:
-    """Report where each kernel of a placed module runs, and why not on an earlier target."""
+def placements(log: SupportLog, module: Module, sizes: Mapping[str, int]) -> Iterator[Placement]:
+    """Report where each kernel of a placed program runs, and why not on an earlier target."""
     names = [target.name for target in log.targets]
     for group in placed_groups(module):
         nodes = node_names(group.location)
@@ -150,7 +154,7 @@ def placements(log: SupportLog, module: Module) -> Iterator[Placement]:
             reasons = [*own, *reasons]
         found = tuple(m.op_name for m in members)
         where = nodes or (describe(group.location),)
-        yield Placement(group.target, where, found, tuple(dict.fromkeys(reasons)))
+        yield Placement(group.target, where, found, tuple(dict.fromkeys(reasons)), dict(sizes))
 
 
 def _refusal(op: Op, reason: str) -> Refusal:

@@ -47,7 +47,7 @@ def check(manifest: Manifest) -> None:
 def _check_program(written: Manifest) -> None:
     manifest = _at_likely_sizes(written)
     _check_memory(manifest)
-    sizes = _base_sizes(manifest, written.stages)
+    sizes = _base_sizes(manifest, written.arenas_of_stages)
     for i, buffer in enumerate(manifest.buffers):
         _check_buffer(buffer, sizes, f"buffers[{i}]")
     _check_ports(written)
@@ -115,14 +115,14 @@ def _check_sizes(
         )
 
 
-def _base_sizes(manifest: Manifest, stages: int) -> list[int]:
+def _base_sizes(manifest: Manifest, staged: int) -> list[int]:
     memory = manifest.memory
     sizes = [memory.arena_bytes, memory.weight_bytes, memory.prepared_bytes]
     for kind, ports in (("inputs", manifest.inputs), ("outputs", manifest.outputs)):
         sizes += [size_bytes(p.shape, p.dtype, f"{kind}[{i}]") for i, p in enumerate(ports)]
     for space in manifest.spaces:
         sizes += [space.arena_bytes, space.weight_bytes]
-    return sizes + [0] * stages
+    return sizes + [0] * staged
 
 
 def _check_buffer(buffer: Buffer, sizes: list[int], where: str) -> None:

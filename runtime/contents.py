@@ -235,9 +235,23 @@ class Contents(Frozen, kw_only=True):
     def first_stage(self) -> int:
         """Return the base of the arena for what depends on the sizes that are found first.
 
-        The arenas of other stages follow.
+        It is that of the process; those in other memory spaces follow, then those of other stages.
         """
         return self.first_space + 2 * len(self.spaces)
+
+    @property
+    def arenas_of_stages(self) -> int:
+        """Return how many arenas there are for what depends on sizes that are found."""
+        return self.stages * (1 + len(self.spaces))
+
+    def stage_of(self, base: int) -> int:
+        """Return the stage of the arena that a base is; 0 for any other base."""
+        return max((base - self.first_stage) // (1 + len(self.spaces)) + 1, 0)
+
+    def arenas_in(self, stage: int) -> range:
+        """Return the bases of the arenas that a stage begins with."""
+        each = 1 + len(self.spaces)
+        return range(self.first_stage + (stage - 1) * each, self.first_stage + stage * each)
 
     @property
     def first_space(self) -> int:
@@ -253,9 +267,12 @@ class Contents(Frozen, kw_only=True):
 
     def space_of(self, base: int) -> str:
         """Return the memory space of a base."""
-        number = base - self.first_space
-        in_process = number < 0 or base >= self.first_stage
-        return PROCESS if in_process else self.spaces[number // 2].name
+        number, found = base - self.first_space, base - self.first_stage
+        if number < 0:
+            return PROCESS
+        if found < 0:
+            return self.spaces[number // 2].name
+        return (PROCESS, *(space.name for space in self.spaces))[found % (1 + len(self.spaces))]
 
     def is_written(self, base: int) -> bool:
         """Return whether steps of a run may write to a base: an arena, or an output."""
@@ -264,6 +281,6 @@ class Contents(Frozen, kw_only=True):
 
     def is_arena(self, base: int) -> bool:
         """Return whether a base is the arena of a memory space."""
-        if base == ARENA or 0 <= base - self.first_stage < self.stages:
+        if base == ARENA or 0 <= base - self.first_stage < self.arenas_of_stages:
             return True
         return self.first_space <= base < self.first_stage and (base - self.first_space) % 2 == 0

@@ -24,6 +24,9 @@ _PRIVATE: dict[str, int] = (
 
 _NOTHING = np.empty(0, np.uint8)
 
+_THREADS = -1
+"""Stands for a base where memory is kept for threads."""
+
 _first_byte: Callable[[Any], ctypes.c_char] = ctypes.c_char.from_buffer
 
 
@@ -79,7 +82,8 @@ class Bases:
         devices: Mapping[int, Place] = MappingProxyType({}),
     ) -> None:
         """Allocate the arena of a session; `devices` has the bases in other memory spaces."""
-        count = contents.first_space + contents.stages
+        staged = contents.arenas_of_stages
+        count = contents.first_stage + staged if staged else contents.first_space
         self._buffers: Buffers = contents.buffers
         self.arrays: list[NDArray[Any]] = [_NOTHING] * count
         self.pointers = (ctypes.c_void_p * count)()
@@ -87,7 +91,7 @@ class Bases:
         self._devices = dict(devices)
         self._kept: list[OnDevice] = []
         self._ports = [_NOTHING] * (count - FIRST_PORT)
-        self._stages: dict[int, NDArray[np.uint8]] = {}
+        self._grown: dict[int, NDArray[np.uint8]] = {}
         self.bind(ARENA, allocate(0 if contents.regions else contents.memory.arena_bytes))
         self.bind(WEIGHTS, weights)
         self.bind(PREPARED, prepared)
@@ -132,15 +136,23 @@ class Bases:
 
     def grow_stage(self, base: int, size: int) -> None:
         """Give a run the arena of a stage, of at least some bytes; later runs may use it again."""
-        kept = self._stages.get(base, _NOTHING)
+        self.bind(base, self._grown_to(base, size))
+
+    def memory_of_threads(self, size: int) -> NDArray[np.uint8]:
+        """Return memory for what threads alone use in a step: other steps may get it, too."""
+        return self._grown_to(_THREADS, size) if size else _NOTHING
+
+    def _grown_to(self, key: int, size: int) -> NDArray[np.uint8]:
+        """Return what is kept at a key, or in its place larger memory, if that is too small."""
+        kept = self._grown.get(key, _NOTHING)
         if size > kept.size:
-            self._stages.pop(base, None)
-            kept = self._stages[base] = allocate(1 << (size - 1).bit_length())
-        self.bind(base, kept)
+            self._grown.pop(key, None)
+            kept = self._grown[key] = allocate(1 << (size - 1).bit_length())
+        return kept
 
     def trim(self) -> None:
         """Free the arenas, which must grow before the next run."""
-        self._stages.clear()
+        self._grown.clear()
         self.bind(ARENA, _NOTHING)
 
     def place(self, index: int) -> Place:

@@ -30,8 +30,15 @@ class SessionMemory:
         """
         raise NotImplementedError
 
+    def grow_stage(self, base: int, size: int) -> int:
+        """Make the arena of a stage at least as large; return where it is.
+
+        Only packages that find sizes ask for it, and only before what they do in the stage.
+        """
+        raise NotImplementedError
+
     def trim(self) -> None:
-        """Free an arena that grows, which must grow before the next run."""
+        """Free arenas that grow, which must grow before the next run."""
 
     def synchronize(self) -> None:
         """Wait until all work in the queue is done; raise RunError for what went wrong."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from types import MappingProxyType
 from typing import Any
 
@@ -15,7 +15,7 @@ from .loader import Loader
 from .manifest import Manifest
 from .memory import Bases, Place, aligned, allocate
 from .memory_space import PackageMemory
-from .nested import bind_steps
+from .nested import bind_body, bind_steps
 from .package import Package
 from .sizes.stages import Stages
 from .state import SessionState
@@ -62,24 +62,33 @@ class Program(Frozen):
         return bound + list(self._copies(state, busy))
 
     def bind_range(self, state: SessionState, start: int, stop: int) -> list[Run]:
-        """Return what a run calls for some of its steps, all of which are in the process.
+        """Return what a run calls for some of its steps; in the end, all of them are done.
 
         The last are followed by the copies of outputs.
         """
-        bound = [bind(state) for bind in self.steps[start:stop]]
-        return bound + (list(self._copies(state, PROCESS)) if stop == len(self.steps) else [])
+        manifest = self.package.manifest
+        steps, binds = manifest.steps[start:stop], self.steps[start:stop]
+        if stop < len(self.steps):
+            return bind_body(manifest, steps, binds, state)
+        bound, busy = bind_steps(manifest, steps, binds, state)
+        return bound + list(self._copies(state, busy))
 
     def _copies(self, state: SessionState, busy: str) -> Iterator[Run]:
         """Yield the copies of outputs that are elsewhere: constants, inputs, other outputs.
 
         `busy` is the memory space in whose queue the last step is done.
         """
+        for base, buffer in self._elsewhere:
+            size = state.bases.size_bytes(buffer)
+            yield partial(_copy, state, busy, base, buffer, size)
+
+    @cached_property
+    def _elsewhere(self) -> list[tuple[int, int]]:
+        """Return the bases of outputs that no step writes, and the buffers that have them."""
         manifest = self.package.manifest
-        for base, port in enumerate(manifest.outputs, FIRST_PORT + len(manifest.inputs)):
-            buffer = manifest.buffers[port.buffer]
-            if buffer.base != base:
-                size = state.bases.size_bytes(port.buffer)
-                yield partial(_copy, state, busy, base, port.buffer, size)
+        outputs = enumerate(manifest.outputs, FIRST_PORT + len(manifest.inputs))
+        places = [(base, port.buffer) for base, port in outputs]
+        return [place for place in places if manifest.buffers[place[1]].base != place[0]]
 
     def without_spaces(self) -> "Program":
         """Return the program without the memory spaces of devices."""

@@ -20,11 +20,13 @@ from .memory import place_of
 from .package import Package
 from .plans.exact import ExactRuns, ExactSessions
 from .plans.fast_path import fast_run
-from .plans.plan import Plan, Plans
+from .plans.plan import Plan
+from .plans.plan_cache import Plans
 from .plans.ports import BoundRun, Ports
 from .program import Program, link
 from .sizes.symbols import Symbols, spelled_ports
-from .slots import by_name, check_known, quote
+from .sizes.values import Shapes
+from .slots import Slot, by_name, check_known, quote
 from .state import SessionState
 from .step import Run
 
@@ -85,7 +87,8 @@ class Session(ExactRuns):
         devices = None if self._workspace is None else self._workspace.ports
         self._ports = Ports(manifest, self._bases, devices)
         self._plans = Plans(program, state, self._ports) if manifest.symbols else None
-        self._plan = Plan([] if self._plans else program.bind(state), self._ports.outputs)
+        steps = [] if self._plans else program.bind(state)
+        self._plan = Plan(steps, self._ports.outputs, _shapes(self._ports.outputs))
         self._exact = ExactSessions(program.exact, self._open_exact)
         self._closed = False
 
@@ -257,7 +260,7 @@ class Session(ExactRuns):
         for _, each in self._exact.opened:
             each._close()
         self._exact = ExactSessions((), self._open_exact)
-        self._plan, self._plans = Plan([], ()), None
+        self._plan, self._plans = Plan([], (), ()), None
         self._carry(CarriedState())
         self._program = self._program.without_spaces()
         for space in self._spaces:
@@ -321,8 +324,10 @@ class Session(ExactRuns):
             feeds, shapes = self._ports.shaped(feeds)
             outputs = self._plans.at(shapes).outputs
         results = {s.name: ports.create(s) for s in outputs if s.name not in kept}
-        self._run(feeds, results)
-        return results
+        made = self._run(feeds, results)
+        for name in made.keys() - results.keys():  # their sizes are found in the run
+            results[name] = ports.upload(name, made[name])
+        return {name: results[name] for name in made}
 
     def _replay(self, inputs: Mapping[str, object], outputs: Mapping[str, object]) -> "Replay":
         from .gpu.replay import Replay
@@ -379,6 +384,11 @@ class Session(ExactRuns):
 def _do(steps: Sequence[Run]) -> None:
     for step in steps:
         step()
+
+
+def _shapes(slots: Sequence[Slot]) -> Shapes:
+    """Return the shapes of outputs; those of a package with symbols have no numbers."""
+    return tuple(slot.shape for slot in slots)
 
 
 def _closed() -> RunError:

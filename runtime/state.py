@@ -7,7 +7,7 @@ from itertools import groupby
 
 from .contents import ARENA, PROCESS
 from .frozen import Frozen
-from .memory import Bases, Place, allocate
+from .memory import Bases, Buffers, Place, allocate
 from .memory_space import SessionMemory
 from .sizes.values import STATIC, Values
 
@@ -23,6 +23,10 @@ class SessionState(Frozen):
     spaces: Mapping[str, SessionMemory] = field(default_factory=dict[str, SessionMemory])
     values: Values = STATIC
 
+    def at(self, buffers: Buffers, values: Values) -> "SessionState":
+        """Return the same memory for steps of a plan."""
+        return SessionState(self.bases.at(buffers), self.threads, self.spaces, values)
+
     def grow(self, arenas: Mapping[int, int]) -> None:
         """Make arenas at least as large as the bytes given for their bases."""
         self.bases.grow(arenas.get(ARENA, 0))
@@ -31,6 +35,14 @@ class SessionState(Frozen):
             for base in grown:
                 if memory.grow(arenas[base]):
                     self.bases.move(base, Place(memory.addresses[base], name))
+
+    def grow_stage(self, base: int, space: str, size: int) -> None:
+        """Make the arena of a stage, in a memory space, at least as large as some bytes."""
+        if space == PROCESS:
+            self.bases.grow_stage(base, size)
+        else:
+            address = self.spaces[space].grow_stage(base, size)
+            self.bases.move(base, Place(address, space))
 
     def trim(self) -> None:
         """Free the arenas, which must grow before the next run."""

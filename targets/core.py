@@ -1,6 +1,7 @@
 """`Target`: where ops run. It says what it accepts and how each op is lowered."""
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import ClassVar
 
 from ..dialects import tri
@@ -176,6 +177,13 @@ class Target(LoweringTable):
     def owns(self, op: Op) -> bool:
         """Return whether an op of the model's function runs here."""
         return isinstance(op, tri.Group) and op.target == self.name
+
+    def compiling(self, options: CompileOptions) -> AbstractContextManager[None]:
+        """Return a context that is open from the first pass of a model to its code.
+
+        `size_refusal` may keep there what `compile` needs.
+        """
+        return nullcontext()
 
     def compile(self, module: Module, options: CompileOptions) -> CompiledPart:
         """Generate code for the ops that run here; report each new kernel to `options`.

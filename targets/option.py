@@ -42,7 +42,9 @@ class Option:
         """Return the value of a flag's text; raise Invalid for a text that the check refuses."""
         try:
             value = self.parse(text)
-        except ValueError:
+        except ValueError as error:
+            if self.collects:  # one of many values, which has no check of its own
+                raise Invalid(f"is refused: {error}") from None
             value = text
         return value if self.collects else self.check(value)
 

@@ -129,7 +129,6 @@ class CompileOptions:
         metavar="NAME=SIZE[,NAME=SIZE...]",
         parse=size_set,
         collects="append",
-        package_only=True,
     )
     constants: "Mapping[str, Array] | None" = option(
         None, "inputs that are fixed to values, by their names", optional(arrays), flag=None

@@ -13,7 +13,7 @@ from ..runtime.contents import Port
 from ..runtime.dtypes import resolve
 from ..runtime.errors import RunError
 from ..runtime.manifest import Manifest
-from ..runtime.sizes.symbols import spelled_ports
+from ..runtime.sizes.symbols import range_fault, spelled_ports
 from ..runtime.sizes.values import SizeFault
 from ..runtime.spelling import spell_shape
 
@@ -83,13 +83,34 @@ def ports_of_run(manifest: Manifest, given: Arrays) -> tuple[Port, ...]:
     Symbols have the sizes that the given arrays have for them, and else their likely ones.
     """
     sizes = {symbol.name: symbol.likely for symbol in manifest.symbols}
-    named = spelled_ports(manifest.inputs, manifest.symbols)
-    for port in named:
+    for port in spelled_ports(manifest.inputs, manifest.symbols):
         if port.name in given and given[port.name].ndim == len(port.shape):
             pairs = zip(map(str, port.shape), given[port.name].shape, strict=True)
             sizes |= {name: found for name, found in pairs if name in sizes}
+    return ports_at(manifest, sizes)
+
+
+def sizes_of_run(manifest: Manifest, given: Mapping[str, int]) -> dict[str, int]:
+    """Return the size of each symbol that inputs give, the likely one where none is given.
+
+    Raises RunError for what is no such symbol, and for a size that is out of its range.
+    """
+    symbols = [symbol for symbol in manifest.symbols if not symbol.stage]
+    known = ", ".join(symbol.name for symbol in symbols) or "none"
+    for name in given.keys() - {symbol.name for symbol in symbols}:
+        raise RunError(f"'{name}' is no free size of the inputs, there are {known}")
+    sizes = {symbol.name: given.get(symbol.name, symbol.likely) for symbol in symbols}
+    for symbol in symbols:
+        if fault := range_fault(symbol, sizes[symbol.name]):
+            raise RunError(fault)
+    return sizes
+
+
+def ports_at(manifest: Manifest, sizes: Mapping[str, int]) -> tuple[Port, ...]:
+    """Return the inputs of a package at sizes of its symbols; found ones are likely ones."""
     if not manifest.symbols:
-        return named
+        return manifest.inputs
+    sizes = {symbol.name: sizes.get(symbol.name, symbol.likely) for symbol in manifest.symbols}
     try:
         values = manifest.evaluation.unchecked(sizes)
     except SizeFault as error:

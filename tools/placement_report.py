@@ -3,19 +3,27 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from typing import TypeVar
 
 from ..compiler.size_report import SizeReport
 from ..compiler.support_report import NodeSupport
+from ..runtime.manifest import spelled_sizes
 from ..runtime.spelling import count, spell_names
 from ..targets.placement.place import Placement
 from .size_info import SymbolInfo, symbol_rows
 from .sizes_report import symbols_of_report
 from .spelling import columns, section
 
+R = TypeVar("R", "Placement", "NodeReport")
+
 
 @dataclass(frozen=True)
 class Placements:
-    """Describe the placement of a model; `counts` has the number of kernels by target."""
+    """Describe the placement of a model; `counts` has the number of kernels by target.
+
+    Kernels of programs for exact sizes are counted, too.
+    """
 
     file: str
     target: str
@@ -26,18 +34,22 @@ class Placements:
 
 @dataclass(frozen=True)
 class NodeReport:
-    """Describe the placement of a node; `runs` is whether the target runs all of it."""
+    """Describe the placement of a node; `runs` is whether the target runs all of it.
+
+    `sizes` are those of a program for exact sizes.
+    """
 
     node: str
     ops: tuple[str, ...]
     runs: bool
     targets: tuple[str, ...]
     refusals: tuple[str, ...]
+    sizes: dict[str, int]
 
 
 @dataclass(frozen=True)
 class NodeReports:
-    """Describe the placement of all nodes; `able` counts those that the target runs."""
+    """Describe the placement of all nodes, in each program; `able` counts those that run."""
 
     file: str
     target: str
@@ -58,34 +70,63 @@ def node_reports_of(
     file: str, target: str, node_support: Sequence[NodeSupport], sizes: SizeReport
 ) -> NodeReports:
     """Report which nodes of a model run on a target."""
-    nodes = tuple(NodeReport(v.node, v.ops, v.runs, v.targets, v.refusals) for v in node_support)
+    nodes = tuple(
+        NodeReport(v.node, v.ops, v.runs, v.targets, v.refusals, v.sizes) for v in node_support
+    )
     able = sum(node.runs for node in nodes)
     return NodeReports(file, target, able, nodes, symbols_of_report(sizes))
 
 
 def describe_placements(report: Placements) -> str:
     """Return the text that `trivium check` prints."""
-    counted = ", ".join(f"{number} on {target}" for target, number in report.counts.items())
-    lines = [f"{report.file}: {counted or 'nothing to run'}"]
-    for target in report.counts:
-        kinds = Counter(_ops(k.ops) for k in report.kernels if k.target == target)
+    lines: list[str] = []
+    for where, kernels in _programs(report.file, report.kernels):
+        lines += [""] * bool(lines) + _describe_kernels(where, kernels)
+    return "\n".join(lines + _sizes(report.symbols))
+
+
+def _describe_kernels(where: str, kernels: Sequence[Placement]) -> list[str]:
+    """Return lines on the kernels of a program."""
+    counts = Counter(each.target for each in kernels)
+    counted = ", ".join(f"{number} on {target}" for target, number in counts.items())
+    lines = [f"{where}: {counted or 'nothing to run'}"]
+    for target in counts:
+        kinds = Counter(_ops(k.ops) for k in kernels if k.target == target)
         lines += ["", target, *columns([(f"{n}x", ops) for ops, n in sorted(kinds.items())])]
-    refused = [k for k in report.kernels if k.refusals]
+    refused = [k for k in kernels if k.refusals]
     if refused:
         rows = [(spell_names(k.nodes), _ops(k.ops), "; ".join(k.refusals)) for k in refused]
         lines += ["", "not where it was asked for", *columns(rows)]
-    return "\n".join(lines + _sizes(report.symbols))
+    return lines
 
 
 def describe_nodes(report: NodeReports) -> str:
     """Return the text that `trivium can-run` prints."""
+    lines: list[str] = []
+    for where, nodes in _programs("", report.nodes):
+        lines += [""] * bool(lines) + _describe_nodes(where, nodes, report.target)
+    return "\n".join(lines + _sizes(report.symbols))
+
+
+def _describe_nodes(where: str, nodes: Sequence[NodeReport], target: str) -> list[str]:
+    """Return lines on the nodes of a program."""
     rows = [
-        (each.node, _ops(each.ops), "yes" if each.runs else "no", _where(each, report.target))
-        for each in report.nodes
+        (each.node, _ops(each.ops), "yes" if each.runs else "no", _where(each, target))
+        for each in nodes
     ]
-    verb = "runs" if report.able == 1 else "run"
-    total = f"{report.able} of {count(len(rows), 'node')} {verb} on {report.target}"
-    return "\n".join([*(columns(rows, "") if rows else []), total, *_sizes(report.symbols)])
+    able = sum(each.runs for each in nodes)
+    verb = "runs" if able == 1 else "run"
+    total = f"{able} of {count(len(rows), 'node')} {verb} on {target}{where}"
+    return [*(columns(rows, "") if rows else []), total]
+
+
+def _programs(file: str, reports: Sequence[R]) -> list[tuple[str, list[R]]]:
+    """Return the reports of each program, and what the program is called: a file, and sizes."""
+    groups = [(sizes, list(each)) for sizes, each in groupby(reports, lambda each: each.sizes)]
+    return [
+        (f"{file} for {spelled_sizes(sizes)}" if sizes else file, each)
+        for sizes, each in groups or [({}, [])]
+    ]
 
 
 def _sizes(symbols: Sequence[SymbolInfo]) -> list[str]:

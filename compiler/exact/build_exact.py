@@ -25,11 +25,10 @@ def build_exact(module: Module, options: CompileOptions, source: str) -> Package
     It has no program for all sizes where a target does not take symbols. The arguments are those of
     `build_module`. Raises CompileError for sets of sizes that do not fit the model.
     """
-    sets = checked_sets(module, options.exact)
     targets = choose_targets(options.target)
     pools: WeightPools = {}
-    bound = [(sizes, _bound(module, sizes)) for sizes in sets]
-    if all(target.takes_symbols for target in targets):
+    bound = exact_modules(module, options)
+    if takes_all_sizes(options):
         main = _compile(module, options, source, pools)
     else:
         main = outline(module, targets, source, options)
@@ -38,6 +37,21 @@ def build_exact(module: Module, options: CompileOptions, source: str) -> Package
         options.report(f"exact {spelled_sizes(sizes)}")
         programs.append((sizes, _compile(each, options, source, pools)))
     return combined(main, programs, pools)
+
+
+def exact_modules(
+    module: Module, options: CompileOptions
+) -> list[tuple[Mapping[str, int], Module]]:
+    """Return the modules of the programs for exact sizes; weights are shared.
+
+    Raises CompileError for sets of sizes that do not fit the model.
+    """
+    return [(sizes, _bound(module, sizes)) for sizes in checked_sets(module, options.exact)]
+
+
+def takes_all_sizes(options: CompileOptions) -> bool:
+    """Return whether a package beside programs for exact sizes has one for all sizes."""
+    return all(target.takes_symbols for target in choose_targets(options.target))
 
 
 def _compile(module: Module, options: CompileOptions, source: str, pools: WeightPools) -> Assembled:

@@ -201,7 +201,10 @@ class ConstantEvaluator:
             return False
         if not operands or all(tensor.size <= self.budget for tensor in made):
             return True
-        read = sum(tensor_of(value.type).size_bytes for value in operands)
+        taken = [tensor_of(value.type) for value in operands]
+        if not all(tensor.is_static for tensor in taken):
+            return False
+        read = sum(tensor.size_bytes for tensor in taken)
         size = sum(tensor.size_bytes for tensor in made)
         return size <= read * self.growth and not self._exceeds_all(size)
 

@@ -1,8 +1,8 @@
 """The state of a model: outputs of a run that are inputs of the next one, without a copy."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,11 @@ if TYPE_CHECKING:
     from ..gpu.array import DeviceArray
 
 Value: TypeAlias = "NDArray[Any] | DeviceArray"
+
+Shape: TypeAlias = tuple[int, ...]
+
+Binding: TypeAlias = tuple[int, NDArray[Any], int]
+"""A base, its array, and where that is."""
 
 
 class StatePair(Frozen):
@@ -42,18 +47,24 @@ def zeros_of(pair: StatePair) -> NDArray[Any]:
 class Turn(Frozen):
     """Hold the arrays of one run: those that it reads, by input, and that it writes, by output.
 
-    `bindings` are the same for a run that takes numpy arrays alone: base, array and address.
+    `bindings` are the same for a run that takes numpy arrays alone.
     """
 
     inputs: Mapping[str, Value]
     outputs: Mapping[str, Value]
-    bindings: tuple[tuple[int, NDArray[Any], int], ...]
+    bindings: tuple[Binding, ...]
+
+
+def bindings_of(values: Iterable[tuple[int, Value]]) -> list[Binding]:
+    """Return what binds bases to those of some values that are in the process."""
+    in_process = [(base, array) for base, array in values if isinstance(array, np.ndarray)]
+    return [(base, array, address_of(array)) for base, array in in_process]
 
 
 class CarriedState:
     """Hold all state of a session: each output is written to two buffers in turns.
 
-    `turn` has the arrays of the next run. Its values are replaced when a run has succeeded.
+    `turn` is replaced when a run has succeeded.
     """
 
     def __init__(
@@ -71,13 +82,27 @@ class CarriedState:
         self._allocate(create)
         self.load(self.initial if values is None else values)
 
+    @property
+    def turn(self) -> Turn:
+        """Return the arrays of the next run."""
+        return self._now
+
+    @property
+    def shapes(self) -> Sequence[Shape]:
+        """Return the shapes of what the next run reads, as `slots` has its inputs."""
+        return [cast("Shape", self.turn.inputs[slot.name].shape) for slot in self.slots]
+
+    def bind(self, shapes: Sequence[Shape], sizes: Sequence[int]) -> Sequence[Binding]:
+        """Return what binds the next run, which writes outputs of some shapes and bytes."""
+        return self.turn.bindings
+
     def target(self, slot: Slot) -> Value:
         """Return where the next run writes an output, whose sizes are numbers."""
         return self.turn.outputs[slot.name]
 
     def advance(self) -> None:
         """Make what the run has written the input of the next one."""
-        self.turn = self._even if self.turn is self._odd else self._odd
+        self._now = self._even if self._now is self._odd else self._odd
 
     def reset(self) -> None:
         """Return to the initial values, which are never written, so that nothing is copied."""
@@ -86,9 +111,9 @@ class CarriedState:
     def load(self, values: Mapping[str, Value]) -> None:
         """Replace the value of each input."""
         first, second = self._buffers
-        self.turn = self._turn(values, first)
-        self._odd = self._turn(self._carried(first), second)
-        self._even = self._turn(self._carried(second), first)
+        self._now = self._turn_of(values, first)
+        self._odd = self._turn_of(self._carried(first), second)
+        self._even = self._turn_of(self._carried(second), first)
 
     def trim(self) -> None:
         """Free memory that holds no value."""
@@ -109,9 +134,7 @@ class CarriedState:
     def _carried(self, outputs: Mapping[str, Value]) -> dict[str, Value]:
         return {s.name: outputs[pair.output.name] for pair in self.pairs for s in pair.inputs}
 
-    def _turn(self, inputs: Mapping[str, Value], outputs: Mapping[str, Value]) -> Turn:
+    def _turn_of(self, inputs: Mapping[str, Value], outputs: Mapping[str, Value]) -> Turn:
         bound = [(slot.base, inputs[slot.name]) for slot in self.slots]
         bound += [(pair.output.base, outputs[pair.output.name]) for pair in self.pairs]
-        in_process = [(base, array) for base, array in bound if isinstance(array, np.ndarray)]
-        bindings = tuple((base, array, address_of(array)) for base, array in in_process)
-        return Turn(dict(inputs), outputs, bindings)
+        return Turn(dict(inputs), outputs, tuple(bindings_of(bound)))

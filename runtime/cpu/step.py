@@ -82,19 +82,18 @@ class CpuStep(Step):
                 f"step '{self.symbol}' is native, but the package has no native code"
             )
         library = loader.once("cpu", lambda: _load(loader))
-        library.address(self.symbol)  # a function that is missing is found now
+        address = library.address(self.symbol)
         pool, own_bytes = pool_of(loader.entries[CODE]), loader.contents.memory.thread_bytes
         table = self._table(loader)
-        made = loader.array((*table.words, *table.ranges))
+        made, split = loader.array((*table.words, *table.ranges)), len(table.words)
 
         def bind(state: SessionState) -> Run:
             numbers = made.at(state.values)
-            words, ranges = numbers[: len(table.words)], numbers[len(table.words) :]
             threads = state.threads if self.phases else 1
-            if self.tables and threads > 1 and not _cut(ranges):
+            if self.tables and threads > 1 and not _cut(numbers[split:]):
                 threads = 1
             own = max(state.values(own_bytes), state.values(self.thread_bytes))
-            work = (library.address(self.symbol), self.phases, own, threads, (words, ranges))
+            work = (address, self.phases, own, threads, numbers, split)
             return ParallelProgram(library, state.bases, pool, *work).run
 
         return bind

@@ -12,7 +12,7 @@ import sys
 import threading
 import time
 import weakref
-from collections.abc import Sequence
+from array import array
 from functools import cache
 from operator import index
 
@@ -21,13 +21,15 @@ from numpy.typing import NDArray
 
 from ..errors import RunError
 from ..fork import ForkSafeLock, call_in_children
-from ..memory import Bases, address_of, allocate
+from ..memory import Bases, address_of
 from .elf import NativeLibrary, load_objects
 
 CODE = "cpu/threads.o"
 """The entry of a package with the code of pools."""
 
 _LINE = 8
+
+_NO_NUMBERS = np.empty(0, np.int64)
 
 # Without argument types ctypes passes its own objects as they are, in half the time.
 _Prepared = ctypes.CFUNCTYPE(None)
@@ -111,26 +113,30 @@ class ParallelProgram:
         phases: int,
         own_bytes: int,
         threads: int,
-        tables: Sequence[NDArray[np.int64]] = (),
+        numbers: NDArray[np.int64] = _NO_NUMBERS,
+        split: int = 0,
     ) -> None:
         """Prepare the program at an address; each thread but the first gets `own_bytes` of memory.
 
-        A program without phases has no work to share: it must run on one thread. `tables` are the
-        words and the ranges of one whose sizes depend on symbols.
+        That is the same for all programs of a session: a thread uses it in its share of work alone.
+        A program without phases has no work to share: it must run on one thread. `numbers` are
+        those of one whose sizes depend on symbols: words, and after `split` of these its ranges.
         """
-        own = allocate(own_bytes * (threads - 1))
-        # One thread alone counts nothing.
-        words = _words(Job.COUNTERS + (phases * Job.PHASE_WORDS if threads > 1 else 0))
-        places = (address_of(own) if own.size else 0, own_bytes, *map(address_of, tables))
-        header = (program, bases.address, 0, threads, *places)
-        words[: len(header)] = header
-        self._threads, self._pool, self._words = threads, pool, words
-        self._used = (library, words, own, bases, tables)
-        job = address_of(words)
+        own = bases.memory_of_threads(own_bytes * (threads - 1))
+        table = address_of(numbers)
+        places = (address_of(own) if own.size else 0, own_bytes, table, table + 8 * split)
+        header = array("q", (program, bases.address, 0, threads, *places))
+        self._threads, self._pool = threads, pool
         if threads == 1:
+            job, _ = header.buffer_info()
+            self._used = (library, header, own, bases, numbers)
             self._function = _Prepared(program)
             self._arguments = (ctypes.c_void_p(job), ctypes.c_int64(0), ctypes.c_int64(0))
             return
+        self._words = _words(Job.COUNTERS + phases * Job.PHASE_WORDS)
+        self._words[: len(header)] = header
+        self._used = (library, self._words, own, bases, numbers)
+        job = address_of(self._words)
         self._function = pool.submit
         self._arguments = (ctypes.c_void_p(pool.address), ctypes.c_void_p(job))
         # A thread that is late runs the program through before it sees that all is done.

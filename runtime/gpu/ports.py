@@ -65,6 +65,12 @@ class DevicePorts:
         what = f"an array for '{slot.name}'"
         return DeviceArray(self._stream, slot.shape, slot.dtype.name, what)
 
+    def upload(self, name: str, array: NDArray[Any]) -> DeviceArray:
+        """Return a fresh array on the GPU with the numbers of an output that is not there."""
+        made = DeviceArray(self._stream, array.shape, array.dtype.name, f"an array for '{name}'")
+        made.write(array)
+        return made
+
     def finish(self) -> None:
         """Copy outputs that the host has written to the arrays of the caller, and wait."""
         uploads, self._uploads = self._uploads, []

@@ -13,11 +13,12 @@ from ..dtypes import resolve
 from ..errors import RunError
 from ..frozen import Frozen
 from ..package import Package
+from ..sizes.fields import with_sizes
 from .code import GpuCode, GpuKernel, Launch
 from .device import Device
 from .driver import DriverError
 from .handles import DeviceMemory, Event, Graph, Stream
-from .kernels import BoundLaunch, bind, describe, load_kernels
+from .kernels import BoundLaunch, at_sizes, bind, describe, load_kernels
 
 Array = NDArray[Any]
 
@@ -51,17 +52,20 @@ class _Held(Frozen):
 class Trial:
     """Run a launch of a package in buffers of its own, full of random numbers.
 
-    `with trial:` frees them at its end; the device must be current meanwhile.
+    Sizes that change from run to run are the likely ones. `with trial:` frees them at its end; the
+    device must be current meanwhile.
     """
 
     def __init__(self, package: Package, launch: Launch, device: Device, stream: Stream) -> None:
         self.launch, self.device, self.stream = launch, device, stream
         self._entries = package.entries
+        self._values = package.manifest.likely_values
         random = np.random.default_rng(0)
         self._held: dict[int, _Held] = {}
         for index in launch.buffers:
             if index not in self._held:
-                first = _drawn(package.manifest.buffers[index], random)
+                buffer = with_sizes(package.manifest.buffers[index], self._values)
+                first = _drawn(buffer, random)
                 what = f"tuning, for the buffers of kernel '{launch.kernel}',"
                 self._held[index] = _Held(DeviceMemory(device, first.nbytes, what), first)
 
@@ -76,7 +80,8 @@ class Trial:
         """Load a kernel and bind it to the buffers; raise RunError where that cannot be."""
         code = GpuCode(self.device.architecture, (kernel,))
         loaded = load_kernels(self.device, code, self._entries, [self.launch])
-        return bind(self.device, self.launch, loaded[kernel.symbol], self._address)
+        known = at_sizes(self.launch, loaded[kernel.symbol], self._values, self._size_bytes)
+        return bind(self.device, self.launch, known, self._address)
 
     def results(self, bound: BoundLaunch) -> list[Array]:
         """Run a kernel on the initial contents of the buffers; return the contents afterwards."""
@@ -132,6 +137,9 @@ class Trial:
             raise RunError(
                 f"{describe(self.launch)} failed with {bound.kernel.kernel.setting}: {error}"
             ) from None
+
+    def _size_bytes(self, index: int) -> int:
+        return self._held[index].first.nbytes
 
     def _address(self, index: int) -> int:
         return self._held[index].memory.address

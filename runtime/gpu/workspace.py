@@ -48,10 +48,13 @@ class Workspace(SessionMemory):
         self.stream = Stream(package.device)
         self._package = package
         self._symbolic = bool(contents.symbols)
+        self._found = {symbol.name for symbol in contents.symbols if symbol.stage}
         self._base, weights = contents.bases_in(package.space.name)
         self._grows = any(region.base == self._base for region in contents.regions)
         self._arena = self._allocate(0 if self._grows else package.space.arena_bytes)
         self.addresses = {self._base: self._arena.address, weights: package.weights.address}
+        self._stages: dict[int, DeviceMemory] = {}
+        self._tried: set[int] = set()
         self._steps: WeakSet[_Launches] = WeakSet()
         self.recording = False
         self.closed = False
@@ -88,7 +91,8 @@ class Workspace(SessionMemory):
 
         It runs them one by one the first time, as a graph from then on: a kernel that fails the
         first time is named, and nobody knows which one of a graph failed. Of sizes that are met
-        once there is no graph: it is made in the second run.
+        once there is no graph: it is made in the second run. Launches of sizes that a run finds
+        are bound for this run, and tried out in the first one.
         """
         bases, kernels = state.bases, self._package.kernels(launches)
         pairs = [
@@ -97,8 +101,17 @@ class Workspace(SessionMemory):
         ]
         made = _Launches(pairs, lambda index: bases.place(index).address)
         made.bind(self.device, self._arena.address)
+        if not self._found.isdisjoint(state.values.symbols):
+            return partial(self._run_once, made, id(launches))
         self._steps.add(made)
         return partial(self._run, made)
+
+    def _run_once(self, step: "_Launches", launches: int) -> None:
+        if launches in self._tried:
+            step.enqueue(self.stream)
+            return
+        step.try_out(self.stream)
+        self._tried.add(launches)
 
     def _run(self, step: "_Launches") -> None:
         step.bind(self.device, self._arena.address)
@@ -124,10 +137,25 @@ class Workspace(SessionMemory):
         self._replace_arena(1 << (size - 1).bit_length())
         return True
 
+    def grow_stage(self, base: int, size: int) -> int:
+        """Make the arena of a stage at least as large, by a power of two; return where it is."""
+        kept = self._stages.get(base)
+        if kept is None or size > kept.size_bytes:
+            if kept is not None:
+                kept.close()
+            self._stages[base] = kept = self._allocate(1 << (size - 1).bit_length() if size else 0)
+        return kept.address
+
     def trim(self) -> None:
-        """Free an arena that grows; one of static sizes stays."""
+        """Free arenas that grow; one of static sizes stays."""
+        self._free_stages()
         if self._grows:
             self._replace_arena(0)
+
+    def _free_stages(self) -> None:
+        for arena in self._stages.values():
+            arena.close()
+        self._stages.clear()
 
     def _replace_arena(self, size: int) -> None:
         with self.device:
@@ -158,6 +186,7 @@ class Workspace(SessionMemory):
             if step.graph is not None:
                 step.graph.close()
         self._steps.clear()
+        self._free_stages()
         self._arena.close()
         del self._package
 

@@ -7,9 +7,9 @@ from typing import Any, Generic, Self, TypeVar, TypeVarTuple
 from ..carried.stateful import Stateful
 from ..memory import Bases
 from ..program import Program
+from ..sizes.values import Shapes
 from .fast_path import FastRun
-from .plan import Plans
-from .ports import Shapes
+from .plan_cache import Plans
 
 S = TypeVar("S")
 T = TypeVar("T")

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from itertools import count
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -11,14 +11,11 @@ from ..contents import FIRST_PORT, Contents
 from ..errors import RunError
 from ..memory import Bases, Bound
 from ..sizes.symbols import spelled_ports
+from ..sizes.values import Shapes
 from ..slots import Slot, by_name, check_known, is_on_device, overlap, shape_of, wrong_names
 
 if TYPE_CHECKING:
     from ..gpu.ports import DevicePorts
-
-
-Shapes: TypeAlias = tuple[tuple[int, ...], ...]
-"""The shapes of all inputs, in order."""
 
 
 class BoundRun(NamedTuple):

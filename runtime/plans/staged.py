@@ -60,10 +60,10 @@ class StagedRun(Frozen):
                 _check_found(symbol, sizes[symbol.name], manifest.steps[stage.start].nodes)
             evaluation = self.program.stages.at(number).evaluation
             values = evaluate(evaluation, {**state.values.symbols, **sizes})
-            bases = self.state.bases.at(BuffersAt(manifest.buffers, values))
-            base = manifest.first_stage + number - 1
-            bases.grow_stage(base, values.arenas.get(base, 0))
-            state = replace(state, bases=bases, values=values)
+            state = self.state.at(BuffersAt(manifest.buffers, values), values)
+            bases = state.bases
+            for base in manifest.arenas_in(number):
+                state.grow_stage(base, manifest.space_of(base), values.arenas.get(base, 0))
             for slot in stage.outputs:
                 made = replace(slot, shape=tuple(map(values, slot.shape))).create()
                 bases.bind(slot.base, made)

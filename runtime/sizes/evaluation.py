@@ -10,7 +10,7 @@ from .fields import texts_in
 from .formulas import Formulas
 from .polynomials import Polynomial, as_number, number
 from .size_expressions import MOST, MOST_BYTES, Size
-from .values import SizeFault, Values
+from .values import PortSizes, SizeFault, Values
 
 
 class Evaluation:
@@ -34,13 +34,16 @@ class Evaluation:
             if symbol.step != 1:
                 value = self._formulas.operate("//", value, number(symbol.step))
                 self._formulas.define(symbol.unit, value)
-        self._check = self._formulas.function(
-            [
-                self._formulas.read(check.expression, f"checks[{i}].expression")
-                for i, check in enumerate(contents.checks)
-            ]
-        )
+        checks = [
+            self._formulas.read(check.expression, f"checks[{i}].expression")
+            for i, check in enumerate(contents.checks)
+        ]
+        self._check = self._formulas.function(checks)
+        pairs = list(zip(contents.checks, checks, strict=True))
+        least = [value for check, value in pairs if check.relation == ">="]
+        equal = [value for check, value in pairs if check.relation != ">="]
         self._arenas: dict[int, Polynomial] = {}
+        self._bytes: dict[str, list[Polynomial]] = {}
         self._read_buffers(self._read_regions())
         for record, where in (
             (contents.memory, "memory"),
@@ -52,7 +55,17 @@ class Evaluation:
         places = {formula: i for i, formula in enumerate(formulas)}
         self.places = {text: places[formula] for text, formula in self._numbers.items()}
         self._function = self._formulas.function(
-            list(self._sizes), list(self._proofs), formulas, list(self._arenas.values())
+            list(self._sizes),
+            list(self._proofs),
+            formulas,
+            list(self._arenas.values()),
+            self._bytes["outputs"],
+            least,
+            equal,
+            *(
+                [self._formulas.read(size) for size in port.shape]
+                for port in (*contents.inputs, *contents.outputs)
+            ),
         )
 
     def at(self, symbols: Mapping[str, int]) -> Values:
@@ -60,6 +73,14 @@ class Evaluation:
 
         Raises SizeFault where a check fails, or a size or an offset is impossible.
         """
+        return self._values(symbols, checked=True)
+
+    def unchecked(self, symbols: Mapping[str, int]) -> Values:
+        """Return all numbers at the values of symbols, where checks may fail."""
+        return self._values(symbols, checked=False)
+
+    def _refuse(self, symbols: Mapping[str, int]) -> None:
+        """Raise SizeFault for the first check that fails."""
         try:
             (checks,) = self._check(*(symbols[name] for name in self._names))
         except ZeroDivisionError:
@@ -68,15 +89,17 @@ class Evaluation:
             if value < 0 or (value and check.relation == "=="):
                 where = f"{check.node}: error: " if check.node else ""
                 raise SizeFault(f"{where}{check.message}")
-        return self.unchecked(symbols)
 
-    def unchecked(self, symbols: Mapping[str, int]) -> Values:
-        """Return all numbers at the values of symbols, where checks may fail."""
+    def _values(self, symbols: Mapping[str, int], *, checked: bool) -> Values:
         try:
             found = self._function(*(symbols[name] for name in self._names))
         except ZeroDivisionError:
+            if checked:
+                self._refuse(symbols)
             raise SizeFault("a size is divided by 0") from None
-        sizes, proofs, numbers, arenas = found
+        sizes, proofs, numbers, arenas, output_bytes, least, equal, *shapes = found
+        if checked and (any(equal) or (least and min(least) < 0)):
+            self._refuse(symbols)
         for what, proved in ((self._sizes, sizes), (self._proofs, proofs)):
             if proved and (min(proved) < 0 or max(proved) > MOST_BYTES):
                 raise SizeFault(_fault(what.values(), proved))
@@ -84,7 +107,10 @@ class Evaluation:
             words = array("q", numbers)
         except OverflowError:
             raise SizeFault("a size has more than 64 bits") from None
-        values = Values(symbols, words, self.places, dict(zip(self._arenas, arenas, strict=True)))
+        count = len(self._contents.inputs)
+        ports = PortSizes(tuple(shapes[:count]), tuple(shapes[count:]), output_bytes)
+        ends = dict(zip(self._arenas, arenas, strict=True))
+        values = Values(symbols, words, self.places, ends, ports)
         if 0 in sizes:
             self._check_empty(values)
         return values
@@ -178,9 +204,10 @@ class Evaluation:
         known = [memory.arena_bytes, memory.weight_bytes, memory.prepared_bytes]
         sizes = list(map(number, known))
         for kind, ports in (("inputs", contents.inputs), ("outputs", contents.outputs)):
-            sizes += [
+            self._bytes[kind] = [
                 self._read_bytes(p.shape, p.dtype, f"{kind}[{i}]") for i, p in enumerate(ports)
             ]
+            sizes += self._bytes[kind]
         for space in contents.spaces:
             sizes += map(number, (space.arena_bytes, space.weight_bytes))
         return dict(enumerate(sizes)) | self._arenas

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import reduce
 
 from ..errors import PackageError
+from .code import write_function
 from .polynomials import (
     Polynomial,
     add,
@@ -40,7 +41,7 @@ class Formulas:
         """What has been read between parentheses."""
         self._known: dict[str, str] = {}
         self._texts: dict[Polynomial, str] = {}
-        self._lines: list[str] = []
+        self._lines: dict[str, str] = {}
 
     def define(self, name: str, formula: Polynomial) -> None:
         """Let the expressions that are read from now on use a formula by a name."""
@@ -105,10 +106,8 @@ class Formulas:
 
         It returns a tuple of the values of the formulas of each group.
         """
-        listed = [", ".join([*map(self._text, group), ""]) for group in groups]
-        values = ", ".join(f"({each.strip()})" for each in listed)
-        body = "\n ".join([*self._lines, f"return ({values},)"])
-        code = f"def compute({', '.join(self._parameters)}):\n {body}\n"
+        listed = [list(map(self._text, group)) for group in groups]
+        code = write_function(self._parameters, self._lines, listed)
         scope: dict[str, Callable[..., tuple[tuple[int, ...], ...]]] = {}
         exec(code, {"__builtins__": {}, "max": max, "min": min}, scope)
         return scope["compute"]
@@ -121,7 +120,7 @@ class Formulas:
             if len(self._lines) == MOST_OPERATIONS:
                 raise PackageError(f"has more than {MOST_OPERATIONS} operations on sizes")
             self._known[code] = f"v{len(self._lines)}"
-            self._lines.append(f"{self._known[code]} = {code}")
+            self._lines[self._known[code]] = code
         return self._known[code]
 
     def _text(self, formula: Polynomial) -> str:

@@ -9,7 +9,7 @@ from ..manifest import Manifest
 from ..step import ELEMENTS, SHAPE, FoundSize, Step
 from .fields import texts_in
 from .size_expressions import Size
-from .stages import Stages, stage_of
+from .stages import Stages
 
 
 def check_stages(manifest: Manifest) -> None:
@@ -52,10 +52,10 @@ class _Checks(Frozen):
     def check_arenas(self) -> None:
         manifest = self.manifest
         for i, region in enumerate(manifest.regions):
-            self.check_known([region.size], stage_of(manifest, region.base), f"regions[{i}].size")
+            self.check_known([region.size], manifest.stage_of(region.base), f"regions[{i}].size")
         with_regions = {region.base for region in manifest.regions}
         for i, buffer in enumerate(manifest.buffers):
-            if stage_of(manifest, buffer.base) and buffer.base not in with_regions:
+            if manifest.stage_of(buffer.base) and buffer.base not in with_regions:
                 raise PackageError(f"'buffers[{i}].base' is {buffer.base}, an arena of no regions")
 
     def check_step(self, step: Step, stage: int, where: str) -> None:
@@ -87,7 +87,7 @@ class _Checks(Frozen):
             port = self._port(buffer.base)
             if port is not None:
                 self.check_known(port.shape, stage, f"{where}[{i}]")
-            if stage_of(self.manifest, buffer.base) > stage:
+            if self.manifest.stage_of(buffer.base) > stage:
                 raise PackageError(f"'{where}[{i}]' is {index}, whose arena is not made yet")
 
     def _port(self, base: int) -> Port | None:

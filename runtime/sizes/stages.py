@@ -8,7 +8,7 @@ import re
 from dataclasses import replace
 from typing import Any
 
-from ..contents import Contents
+from ..contents import Buffer
 from ..manifest import Manifest
 from .fields import with_sizes
 
@@ -50,13 +50,14 @@ class Stages:
         place = re.fullmatch(_PLACE, name)
         regions = self._manifest.regions
         if place and int(place[1]) < len(regions):
-            return stage_of(self._manifest, regions[int(place[1])].base)
+            return self._manifest.stage_of(regions[int(place[1])].base)
         return self._names.get(name, 0)
 
     def _cut(self, stage: int) -> Manifest:
         manifest = self._manifest
         known = replace(
             manifest,
+            buffers=tuple(self._buffer_at(stage, each) for each in manifest.buffers),
             symbols=tuple(each for each in manifest.symbols if each.stage <= stage),
             checks=tuple(each for each in manifest.checks if self.of(each.expression) <= stage),
         )
@@ -66,7 +67,8 @@ class Stages:
 
         return with_sizes(known, kept)
 
-
-def stage_of(contents: Contents, base: int) -> int:
-    """Return the stage of the arena that a base is; 0 for any other base."""
-    return max(base - contents.first_stage + 1, 0)
+    def _buffer_at(self, stage: int, buffer: Buffer) -> Buffer:
+        """Return what is known of a buffer: one in the arena of a later stage is nowhere yet."""
+        if self._manifest.stage_of(buffer.base) <= stage:
+            return buffer
+        return replace(buffer, shape=(0,) * len(buffer.shape), offset=0)

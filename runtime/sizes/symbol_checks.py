@@ -20,10 +20,6 @@ def check_symbols(manifest: Manifest) -> Manifest:
     Raises PackageError where symbols, checks and regions do not fit together, or texts are no
     expressions of the symbols.
     """
-    if manifest.spaces and manifest.stages:
-        raise PackageError(
-            f"'spaces' has '{manifest.spaces[0].name}', must be none where steps find sizes"
-        )
     _check_names(manifest)
     for i, symbol in enumerate(manifest.symbols):
         _check_symbol(symbol, f"symbols[{i}]")
@@ -33,7 +29,8 @@ def check_symbols(manifest: Manifest) -> Manifest:
     for i, step in enumerate(manifest.load_steps):
         for _, where in texts_in(step, f"load_steps[{i}]"):
             raise PackageError(f"'{where}' is a text, but inputs are not known at load")
-    if manifest.stages or any(step.finds for step in (*manifest.steps, *manifest.load_steps)):
+    steps = (*manifest.steps, *manifest.load_steps)
+    if any(symbol.stage for symbol in manifest.symbols) or any(step.finds for step in steps):
         from .stage_checks import check_stages
 
         check_stages(manifest)

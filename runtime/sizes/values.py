@@ -1,20 +1,34 @@
 """The numbers that the sizes of a package stand for in a plan."""
 
+from array import array
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .size_expressions import Size
 
+Shapes: TypeAlias = tuple[tuple[int, ...], ...]
+"""The shapes of all inputs, or of all outputs, in order."""
+
 _NOTHING: Mapping[Any, Any] = MappingProxyType({})
 
 
 class SizeFault(ValueError):
     """Report why a package cannot run at some sizes."""
+
+
+class PortSizes(NamedTuple):
+    """Hold the shapes of inputs and outputs, and the bytes of each output."""
+
+    inputs: Shapes = ()
+    outputs: Shapes = ()
+    output_bytes: tuple[int, ...] = ()
+
+
+_NO_PORTS, _NO_NUMBERS = PortSizes(), array("q")
 
 
 class Values:
@@ -27,12 +41,14 @@ class Values:
     def __init__(
         self,
         symbols: Mapping[str, int] = _NOTHING,
-        numbers: Sequence[int] = (),
+        numbers: "array[int]" = _NO_NUMBERS,
         places: Mapping[str, int] = _NOTHING,
         arenas: Mapping[int, int] = _NOTHING,
+        ports: PortSizes = _NO_PORTS,
     ) -> None:
         self.symbols = symbols
         self.arenas = arenas
+        self.ports = ports
         self._numbers = numbers
         self.places = places
 
@@ -40,10 +56,10 @@ class Values:
         """Return the number that a size stands for."""
         return self._numbers[self.places[size]] if isinstance(size, str) else size
 
-    @cached_property
+    @property
     def table(self) -> NDArray[np.int64]:
         """Return the numbers of all texts."""
-        return np.array(self._numbers, np.int64)
+        return np.frombuffer(self._numbers, np.int64)
 
     def __str__(self) -> str:
         return ", ".join(f"{name} is {value}" for name, value in self.symbols.items())
@@ -74,5 +90,5 @@ class SizeArray:
             if places is not values.places:
                 found = np.array([values.places[text] for text in self._texts], np.intp)
                 self._found = values.places, found
-            array[self._to] = values.table[found]
+            array.put(self._to, values.table.take(found))
         return array

@@ -1,6 +1,7 @@
 """The CPU target: its passes, and which ops may share a kernel."""
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 
 from ...dialects import tri
 from ...dialects.core.module import Module
@@ -17,7 +18,7 @@ from ..tuning_file import PACKAGED
 from .emit.code import compile_native
 from .emit.kernel_pipeline import code_pipeline, kernel_pipeline
 from .emit.print_kernels import EMITTERS
-from .emit.undecided import TRIAL
+from .emit.undecided import TRIAL, lowered_once
 from .layout.choose_layouts import ChooseLayouts
 from .layout.pack_recurrent import PackRecurrent
 from .layout.pack_weights import PackWeights
@@ -70,6 +71,9 @@ class CpuTarget(Target):
         if not options.tuning_file:
             return None
         return Tuner(options, options.machines[0], options.report)
+
+    def compiling(self, options: CompileOptions) -> AbstractContextManager[None]:
+        return lowered_once(options)
 
     def compile(self, module: Module, options: CompileOptions) -> CompiledPart:
         return compile_native(module, options)

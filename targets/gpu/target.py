@@ -39,6 +39,7 @@ class GpuTarget(Target):
 
     replaces_groups = True
     takes_symbols = True
+    takes_found_sizes = True
     fallbacks = ("cpu", "host")
     architectures: tuple[str, ...] = ()
     emitters = (TRITON,)

@@ -6,6 +6,7 @@ the place on the last axis of the order: `(0, 2, 3, 1)` is an image with channel
 
 from collections.abc import Sequence
 
+from ...dialects.core.sizes.substitution import likely
 from ...dialects.core.tensor import Shape
 from .strides import reshaped_strides
 
@@ -66,13 +67,19 @@ def reshaped_order(shape: Shape, order: Order, new_shape: Shape) -> Order | None
     return None if strides is None else _order_of_strides(new_shape, strides)
 
 
-def _order_of_strides(shape: Shape, strides: Sequence[int]) -> Order:
-    """Sort axes by their strides; those of size 1 stay behind the one before."""
-    walked = [axis for axis, size in enumerate(shape) if size > 1]
-    ordered = sorted(walked, key=lambda axis: -strides[axis])
+def _order_of_strides(shape: Shape, strides: Sequence[int]) -> Order | None:
+    """Sort axes by their strides; those of size 1 stay behind the one before.
+
+    None where sizes of symbols do not say which axis is outside of which.
+    """
+    walked = [axis for axis, size in enumerate(shape) if size != 1]
+    ordered = sorted(walked, key=lambda axis: -likely(strides[axis]))
     if ordered == walked:
-        return row_major(len(shape))
-    for axis in range(len(shape)):
-        if axis not in walked:
-            ordered.insert(ordered.index(axis - 1) + 1 if axis else 0, axis)
-    return tuple(ordered)
+        found = row_major(len(shape))
+    else:
+        for axis in range(len(shape)):
+            if axis not in walked:
+                ordered.insert(ordered.index(axis - 1) + 1 if axis else 0, axis)
+        found = tuple(ordered)
+    made = strides_of(shape, found)
+    return found if all(made[axis] == strides[axis] for axis in walked) else None

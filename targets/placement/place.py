@@ -1,7 +1,7 @@
 """Placement: decide for every op which target runs it."""
 
 from collections.abc import Container, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ...dialects import tri
 from ...dialects.core.errors import CompileError, Diagnostic
@@ -23,12 +23,16 @@ copies are made between kernels."""
 
 @dataclass(frozen=True)
 class Placement:
-    """Record the target of the ops of one kernel, and why each earlier choice refused them."""
+    """Record the target of the ops of one kernel, and why each earlier choice refused them.
+
+    `sizes` are those of a program for exact sizes.
+    """
 
     target: str
     nodes: tuple[str, ...]
     ops: tuple[str, ...]
     refusals: tuple[str, ...]
+    sizes: dict[str, int] = field(default_factory=dict[str, int])
 
 
 class Place(Pass):

@@ -7,7 +7,6 @@ from ...dialects.core.location import describe
 from ...dialects.core.sizes.atoms import Size
 from ...dialects.core.sizes.dim import symbols_of
 from ...dialects.core.symbol_scope import symbols_defined
-from ...runtime.contents import PROCESS
 from ..memory.arena import Interval, Plan
 from ..memory.regions import plan_sizes
 from ..memory.values import space_named
@@ -39,15 +38,17 @@ def stage_of(size: Size, found: Mapping[str, int]) -> int:
 
 
 def plan_found(
-    intervals: Sequence[Interval], first: int, found: Mapping[str, int]
-) -> tuple[Plan, ...]:
-    """Plan the arena of what depends on sizes that each call finds: none of it is live before.
+    intervals: Mapping[str, Sequence[Interval]], first: int, found: Mapping[str, int]
+) -> tuple[tuple[str, Plan], ...]:
+    """Plan the arenas of what depends on sizes that each call finds: none of it is live before.
 
-    Regions are numbered from `first` on: others have the sizes that are known before a run.
+    There is one for each call and memory, of which `intervals` has the values. Regions are numbered
+    from `first` on: others have the sizes that are known before a run.
     """
-    plans: list[Plan] = []
+    plans: list[tuple[str, Plan]] = []
     for stage in range(1, max(found.values(), default=0) + 1):
-        here = [each for each in intervals if stage_of(each.size_bytes, found) == stage]
-        plans.append(plan_sizes(here, space_named(PROCESS).alignment, first))
-        first += len(here)
+        for memory, every in intervals.items():
+            here = [each for each in every if stage_of(each.size_bytes, found) == stage]
+            plans.append((memory, plan_sizes(here, space_named(memory).alignment, first)))
+            first += len(here)
     return tuple(plans)

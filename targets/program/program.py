@@ -153,14 +153,14 @@ class _Layout:
         plans: dict[str, Plan] = {}
         for memory in bases:
             plans[memory] = self._plan(main, memory, places, count_regions(plans.values()))
-        every = self._all_intervals(places)
+        every = {memory: self._found_intervals(memory, places) for memory in bases}
         found = plan_found(every, count_regions(plans.values()), self.found)
         scratch = dict[Hashable, Place]()
         for memory, plan in plans.items():
             self._add_scope(main, plan, memory, Place(bases[memory][0], 0), places, scratch)
         first_found = FIRST_PORT + len(self.inputs) + len(self.outputs) + 2 * (len(bases) - 1)
-        for base, plan in enumerate(found, first_found):
-            self._add_scope(main, plan, PROCESS, Place(base, 0), places, scratch)
+        for base, (memory, plan) in enumerate(found, first_found):
+            self._add_scope(main, plan, memory, Place(base, 0), places, scratch)
         scratch |= {key: Place(PREPARED, at) for key, at in prepared.offsets.items()}
         for value, root in self.roots.items():
             if root in places:
@@ -182,7 +182,7 @@ class _Layout:
             self.names,
             {block: scope.calls for block, scope in self.numbering.scopes.items()},
             self.found,
-            found,
+            tuple(plan for _, plan in found),
         )
 
     def _read(self) -> set[tuple[ir.Value, str]]:
@@ -199,9 +199,9 @@ class _Layout:
         bases = {memory: (first + 2 * i, first + 2 * i + 1) for i, memory in enumerate(others)}
         return {PROCESS: (ARENA, WEIGHTS), **bases}
 
-    def _all_intervals(self, places: dict[ir.Value, Place]) -> list[Interval]:
-        """Return the intervals of the process if there are sizes to be found."""
-        return self._intervals(self.numbering.main, PROCESS, places) if self.found else []
+    def _found_intervals(self, memory: str, places: dict[ir.Value, Place]) -> list[Interval]:
+        """Return the intervals of a memory if there are sizes to be found."""
+        return self._intervals(self.numbering.main, memory, places) if self.found else []
 
     def _plan(
         self, scope: Scope, memory: str, places: dict[ir.Value, Place], first: int = 0

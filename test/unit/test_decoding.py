@@ -9,7 +9,7 @@ import onnx.parser
 import pytest
 import trivium
 from onnx import numpy_helper
-from trivium.runtime.plans.plan import MOST_PLANS
+from trivium.runtime.plans.plan_cache import MOST_PLANS
 
 onnxruntime = pytest.importorskip("onnxruntime")
 

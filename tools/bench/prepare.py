@@ -1,20 +1,20 @@
 """Compile a model to be measured, and make up inputs that it can take."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from ...compiler.build import build_module
-from ...compiler.free_sizes import need_static
+from ...compiler.driver import build_imported
 from ...compiler.source import import_model
 from ...compiler.stages import pipeline_for
-from ...compiler.support_report import strict_hooks
 from ...dialects import tri
 from ...dialects.core.attributes import tensor_of
 from ...dialects.core.mlir import ir, new_context
 from ...dialects.core.module import Module, ops
 from ...dialects.core.op import Op
+from ...dialects.core.sizes.limits import bounds
 from ...runtime.package import Package
 from ...targets.options import DEFAULT, CompileOptions
 from .. import feeds
@@ -28,9 +28,13 @@ class Prepared:
     package: Package
     index_bounds: dict[str, int]
 
-    def inputs(self, seed: int) -> Arrays:
+    def vectors(self, asked: Sequence[Mapping[str, int]]) -> list[dict[str, int]]:
+        """Return all free sizes of each run that was asked for; without any, the likely ones."""
+        return [feeds.sizes_of_run(self.package.manifest, each) for each in asked or [{}]]
+
+    def inputs(self, seed: int, sizes: Mapping[str, int]) -> Arrays:
         """Make up inputs as `feeds.complete` does; those that index are spread over all indices."""
-        ports = self.package.manifest.inputs
+        ports = feeds.ports_at(self.package.manifest, sizes)
         generator = np.random.default_rng(seed)
         indices: Arrays = {
             port.name: generator.integers(0, self.index_bounds[port.name], port.shape, port.dtype)
@@ -46,32 +50,31 @@ def prepare(path: str, options: CompileOptions = DEFAULT) -> Prepared:
     with new_context():
         options.report("import")
         module = import_model(path, options)
-        need_static(module)
-        bounds = index_bounds(module)
-        hooks = strict_hooks(options.strict, module, options.target)
-        package = build_module(module, pipeline, options, Path(path).name, hooks=hooks)
+        limits = index_bounds(module)
+        package = build_imported(module, pipeline, options, Path(path).name)
     names = [port.name for port in package.manifest.inputs]
-    return Prepared(package, {names[place]: bound for place, bound in bounds.items()})
+    return Prepared(package, {names[place]: bound for place, bound in limits.items()})
 
 
 def index_bounds(module: Module) -> dict[int, int]:
     """Return by the number of an input how many indices there are, for inputs that index an axis.
 
     An input counts when nothing but constants meets it on its way to the indices of `tri.gather`.
+    Of an axis of free size, there are as many as it has at least.
     """
     block = module.main_block
     makers = {v: op for op in ops(module.operation) for v in op.results}
     arguments: dict[ir.Value, int] = {v: number for number, v in enumerate(block.arguments)}
-    bounds: dict[int, int] = {}
+    limits: dict[int, int] = {}
     for op in ops(module.operation):
         if not isinstance(op, tri.Gather):
             continue
         origin = _origin(op.indices, makers)
-        size = tensor_of(op.x.type).shape[op.axis]
+        size, _ = bounds(tensor_of(op.x.type).shape[op.axis])
         if origin in arguments and size:
             number = arguments[origin]
-            bounds[number] = min(size, bounds.get(number, size))
-    return bounds
+            limits[number] = min(size, limits.get(number, size))
+    return limits
 
 
 def _origin(value: ir.Value, makers: dict[ir.Value, Op]) -> ir.Value:

@@ -1,6 +1,6 @@
 """The data of `trivium bench --json`: comparisons of contenders, and kernels beside peaks."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from .comparison import Comparison
@@ -21,10 +21,11 @@ class ContenderReport:
 
 @dataclass(frozen=True)
 class ModelReport:
-    """Compare contenders on a model; with a ratio above 1 Trivium is faster than the best peer.
+    """Compare contenders on a model, at some sizes of its free dimensions.
 
-    Ratios are of medians and of least times; they are None without a peer. `faults` lists the
-    contenders that differ from the reference by more than the tolerance.
+    With a ratio above 1 Trivium is faster than the best peer. Ratios are of medians and of least
+    times; they are None without a peer. `faults` lists the contenders that differ from the
+    reference by more than the tolerance.
     """
 
     file: str
@@ -39,6 +40,7 @@ class ModelReport:
     ratio: float | None
     least_ratio: float | None
     faults: tuple[str, ...]
+    sizes: dict[str, int]
 
 
 @dataclass(frozen=True)
@@ -88,9 +90,13 @@ class KernelsReport:
 
 
 def model_report(
-    file: str, comparison: Comparison, notes: Sequence[str], tolerance: float
+    file: str,
+    comparison: Comparison,
+    notes: Sequence[str],
+    tolerance: float,
+    sizes: Mapping[str, int],
 ) -> ModelReport:
-    """Report a comparison of contenders on a model."""
+    """Report a comparison of contenders on a model, at some sizes."""
     contenders = tuple(
         ContenderReport(name, timing.cpu, timing.wall, comparison.errors.get(name))
         for name, timing in comparison.timings.items()
@@ -106,6 +112,7 @@ def model_report(
         contenders,
         *(comparison.ratio() or (None, None, None)),
         tuple(comparison.faults(tolerance)),
+        dict(sizes),
     )
 
 

@@ -7,12 +7,14 @@ is not installed is left out with a note.
 """
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ...dialects.core.errors import CompileError, Diagnostic
+from ...dialects.core.errors import CompileError, Diagnostic, Invalid
 from ...runtime.errors import Fault
+from ...runtime.manifest import spelled_sizes
+from ...targets.option import size_set
 from .. import arguments
 from ..json_report import json_text
 from ..progress import shown_progress
@@ -52,6 +54,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=tolerance,
         help=f"allowed error as a part of the largest output, {TOLERANCE} by default",
     )
+    parser.add_argument(
+        "--at",
+        metavar="NAME=SIZE[,NAME=SIZE...]",
+        type=sizes,
+        action="append",
+        default=[],
+        help="sizes of free dimensions to measure at, T=64,N=2, the others being likely ones; "
+        "may be given several times",
+    )
     parser.add_argument("--seed", metavar="N", type=int, default=SEED, help="seed of the inputs")
     parser.add_argument(
         "--kernels", action="store_true", help="time each distinct kernel alone, without peers"
@@ -67,6 +78,14 @@ def peers(text: str) -> tuple[str, ...]:
         if name not in PEERS:
             raise argparse.ArgumentTypeError(f"'{name}' must be one of {', '.join(PEERS)}")
     return names
+
+
+def sizes(text: str) -> dict[str, int]:
+    """Read `T=64,N=2`."""
+    try:
+        return size_set(text)
+    except Invalid as error:
+        raise argparse.ArgumentTypeError(f"'{text}' {error}") from None
 
 
 def tolerance(text: str) -> float:
@@ -100,6 +119,9 @@ def _refuse_peer_arguments(flags: argparse.Namespace) -> None:
     given = [f"--{name}" for name in names if getattr(flags, name) is not None]
     if given:
         flags.refuse(f"{', '.join(given)}: --kernels times kernels alone, on one thread")
+    given = ["--at"] * bool(flags.at) + ["--exact"] * bool(flags.exact)
+    if given:
+        flags.refuse(f"{', '.join(given)}: --kernels needs sizes that --shape binds")
 
 
 def _each_model(flags: argparse.Namespace, faults: list[Diagnostic]) -> "BenchReport":
@@ -109,15 +131,16 @@ def _each_model(flags: argparse.Namespace, faults: list[Diagnostic]) -> "BenchRe
     models: list[ModelReport] = []
     for path in flags.models:
         try:
-            models.append(_compare(path, flags))
+            for report in _compare(path, flags):
+                models.append(report)
+                faults += [Diagnostic(_title(path, report.sizes), each) for each in report.faults]
         except (CompileError, Fault) as error:
             faults += _of_model(path, error)
-            continue
-        faults += [Diagnostic(path, fault) for fault in models[-1].faults]
     ratios = [model.ratio for model in models if model.ratio is not None]
     mean = geometric_mean(ratios) if ratios else None
     if len(ratios) > 1 and not flags.json:
-        print(f"geometric mean over {len(ratios)} models: {mean:.3f}x, least {min(ratios):.3f}x")
+        what = "sizes of models" if flags.at else "models"
+        print(f"geometric mean over {len(ratios)} {what}: {mean:.3f}x, least {min(ratios):.3f}x")
     return BenchReport(tuple(models), mean)
 
 
@@ -131,7 +154,8 @@ def _of_model(path: str, error: CompileError | Fault) -> list[Diagnostic]:
     ]
 
 
-def _compare(path: str, flags: argparse.Namespace) -> "ModelReport":
+def _compare(path: str, flags: argparse.Namespace) -> "Iterator[ModelReport]":
+    """Compare all contenders on a model, at each of the sizes that were asked for."""
     from ..bench.comparison import compare, describe
     from ..bench.contenders import invite, ours
     from ..bench.prepare import prepare
@@ -141,16 +165,21 @@ def _compare(path: str, flags: argparse.Namespace) -> "ModelReport":
     allowed = TOLERANCE if flags.tolerance is None else flags.tolerance
     with shown_progress() as progress:
         prepared = prepare(path, arguments.compile_options(flags, progress))
-    feeds = prepared.inputs(flags.seed)
-    came, notes = invite(flags.against or PEERS, path, feeds, threads)
-    contenders = [ours(prepared.package, threads), *came]
-    comparison = compare(contenders, feeds, flags.rounds or ROUNDS, threads)
-    if not flags.json:
-        _print(
-            f"{path}: {_threads(threads)}, {comparison.rounds} rounds",
-            [*(f"note: {note}" for note in notes), *describe(comparison)],
-        )
-    return model_report(path, comparison, notes, allowed)
+    mine = ours(prepared.package, threads)
+    for sizes in prepared.vectors(flags.at):
+        feeds = prepared.inputs(flags.seed, sizes)
+        came, notes = invite(flags.against or PEERS, path, feeds, threads)
+        comparison = compare([mine, *came], feeds, flags.rounds or ROUNDS, threads)
+        if not flags.json:
+            _print(
+                f"{_title(path, sizes)}: {_threads(threads)}, {comparison.rounds} rounds",
+                [*(f"note: {note}" for note in notes), *describe(comparison)],
+            )
+        yield model_report(path, comparison, notes, allowed, sizes)
+
+
+def _title(path: str, sizes: Mapping[str, int]) -> str:
+    return f"{path} at {spelled_sizes(sizes)}" if sizes else path
 
 
 def _each_kernel(flags: argparse.Namespace, faults: list[Diagnostic]) -> "KernelsReport":

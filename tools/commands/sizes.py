@@ -18,7 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "columns are sizes (T), axes of inputs (x.1) and count",
     )
     arguments.add_json_argument(parser)
-    arguments.add_compile_arguments(parser)
+    arguments.add_compile_arguments(parser, without=["exact"])
 
 
 def run(flags: argparse.Namespace) -> None:

@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--device", metavar="N", type=int, default=0, help="the GPU to measure on, 0 is the first"
     )
     arguments.add_key_argument(parser)
-    arguments.add_compile_arguments(parser)
+    arguments.add_compile_arguments(parser, without=["exact"])
 
 
 def run(flags: argparse.Namespace) -> None:

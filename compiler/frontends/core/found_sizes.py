@@ -1,10 +1,11 @@
 """Sizes that the elements of values decide when a model runs, and names for them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from ....dialects import tri
+from ....dialects.core.data_dependent import DataDependentOp
 from ....dialects.core.mlir import ir
 from ....dialects.core.sizes.atoms import Size
 from ....dialects.core.sizes.dim import symbol
@@ -13,7 +14,7 @@ from ....dialects.core.sizes.symbols import Range
 from ....dialects.core.symbol_table import symbol_table
 from .main_function import MainFunction
 from .size_rules import Unknown
-from .values import cast, constant
+from .values import cast, constant, tensor
 
 
 class FoundSizes:
@@ -29,6 +30,15 @@ class FoundSizes:
             self._main.declare_symbols({(name := self._free_name(range)): range})
             return symbol(name, range)
         return 0
+
+    def select(
+        self, operands: Sequence[ir.Value | None], op: Callable[[Size], DataDependentOp]
+    ) -> DataDependentOp:
+        """Build an op that finds one size."""
+        types = [None if value is None else tensor(value) for value in operands]
+        (most,) = op(0).most(*types)
+        found = op(self.new(most))
+        return type(found).build(*operands, **found.attributes)
 
     def define(self, x: ir.Value, limits: Sequence[Size | None]) -> tuple[Size, ...]:
         """Make the elements of a list sizes when they are computed; `limits` is as for `new`."""

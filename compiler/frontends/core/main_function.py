@@ -188,8 +188,9 @@ class MainFunction:
         inputs = sources([value], self.inputs)
         if not inputs:
             return Undecided(f"needs the value of {what}, but it {self._reason(value)}")
+        asked = "value" if tensor_of(value.type).is_static else "number of elements"
         return NeedsValue(
-            f"needs the value of {what} at compile time, "
+            f"needs the {asked} of {what} at compile time, "
             f"but it depends on the model's inputs: {', '.join(inputs)}",
             inputs,
         )

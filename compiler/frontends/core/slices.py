@@ -12,8 +12,7 @@ END = (1 << 31) - 1
 def sliced(start: Size | None, end: Size | None, step: int, size: Size) -> tuple[Size, Size]:
     """Return the first of the elements `start:end:step` of an axis, and how many they are.
 
-    None is the end of the axis that is meant. Raises Undecided where it is not known whether a
-    place counts from the end of the axis.
+    None is the end of the axis that is meant.
     """
     if not any(is_symbolic(each) for each in (start, end, size) if each is not None):
         taken = range(*slice(start, end, step).indices(size))
@@ -30,10 +29,10 @@ def sliced(start: Size | None, end: Size | None, step: int, size: Size) -> tuple
 def element(index: Size, size: Size) -> Size:
     """Return the place of an element of an axis; negative indices count from the end.
 
-    Raises Invalid for one outside of the axis, and Undecided where its sign is not known.
+    Raises Invalid for one outside of the axis.
     """
     fault = f"has index {index} for an axis of size {size}, must be in [{-size}, {size})"
-    place = index + size if index < 0 else index
+    place = _from_front(index, size)
     need(place, 0, fault)
     need(size, place + 1, fault)
     return place
@@ -51,6 +50,10 @@ def _place(place: Size, size: Size, low: Size, high: Size) -> Size:
         if abs(place) < MOST:
             need(END, size, f"has size {size} along an axis that is cut at 2^31 - 1")
         return high if place > 0 else low
-    if place < 0:
-        place = place + size
-    return highest(lowest(place, high), low)
+    return highest(lowest(_from_front(place, size), high), low)
+
+
+def _from_front(place: Size, size: Size) -> Size:
+    """Return a place, of which a negative one counts from the end, as it counts from the front."""
+    is_negative = lowest(highest(-place, 0), 1)
+    return place + is_negative * size

@@ -11,11 +11,15 @@ import numpy as np
 from ....dialects.core.errors import Invalid, Unsupported
 from ....dialects.core.mlir import ir
 from ....dialects.core.sizes.atoms import is_symbolic
-from ....dialects.core.tensor import Array
+from ....dialects.core.tensor import Array, is_integer
+from ..core.found_sizes import FoundSizes
 from ..core.main_function import MainFunction
 from ..core.values import number, tensor
 from .format.attributes import Attribute
 from .registry import Complex, Slot
+
+AXES = ("dim", "dims", "dim0", "dim1", "axis")
+"""Parameters that name axes, on which the rank or the type of a result depends."""
 
 NUMBERS = (bool, int, float, complex)
 LISTS = {tuple[int, ...]: (int,), tuple[float, ...]: (int, float), tuple[str, ...]: (str,)}
@@ -77,8 +81,14 @@ class Converter:
         array = self.main.evaluate(given)
         if array is not None or not {int, tuple[int, ...]} & {*slot.takes}:
             return self.main.known(given, what)
-        sizes = self.main.sizes(given, what)
+        sizes = self._sizes(given, slot, what)
         return sizes if tensor(given).rank else sizes[0]
+
+    def _sizes(self, given: ir.Value, slot: Slot, what: str) -> tuple[int, ...]:
+        """Return the elements of a value as sizes, which may be found when the model runs."""
+        if slot.name in AXES or not is_integer(tensor(given).dtype):
+            return self.main.sizes(given, what)
+        return FoundSizes(self.main).compute(given)
 
     def _weight(self, given: Attribute, slot: Slot, name: str) -> Any:
         if Complex in slot.takes or given.dtype in ("c32", "c64", "c128"):

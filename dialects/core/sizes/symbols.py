@@ -15,7 +15,7 @@ MOST = (1 << 63) - 1
 
 _TEXT = re.compile(r"(\d+)?(?:(\.\.)(\d+)?)?(?::(\d+))?(?:/(\d+))?")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
-_TAKEN = re.compile(r"_\d+|at(_\d+)?")
+_TAKEN = re.compile(r"_[cp]?\d+|at(_\d+)?")
 _LONGEST = 128
 _RESERVED = frozenset(("max", "min"))
 _COMMON = 128
@@ -108,7 +108,8 @@ def is_symbol_name(text: str) -> bool:
 def is_model_name(text: str) -> bool:
     """Return whether a text can name a symbol of a model.
 
-    Words of kernels' records are `_0`, places in an arena `at_0`, and `at` with a step is as these.
+    Words of kernels' records are `_0`, numbers of channels that kernels share `_c8` and `_p8`,
+    places in an arena `at_0`, and `at` with a step is as these.
     """
     taken = _TAKEN.fullmatch(text) is not None or len(text) > _LONGEST
     return is_symbol_name(text) and not taken

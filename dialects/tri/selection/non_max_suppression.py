@@ -9,6 +9,7 @@ from ...core.errors import Invalid
 from ...core.fields import Operand, Result
 from ...core.numerics.precision import widen
 from ...core.sizes.atoms import Size
+from ...core.sizes.checks import need_same_shape
 from ...core.sizes.dim import lowest
 from ...core.tensor import Array, Tensor, same_dtype
 from ..dialect import TriOp
@@ -62,8 +63,10 @@ def need_boxes(
 ) -> None:
     """Raise Invalid unless boxes can be chosen."""
     same_dtype(need_float(boxes), scores)
-    if scores.rank != 3 or boxes.shape != (scores.shape[0], scores.shape[2], 4):
-        raise Invalid(f"boxes are {boxes}, scores {scores}: must be BxNx4 and BxCxN")
+    fault = f"boxes are {boxes}, scores {scores}: must be BxNx4 and BxCxN"
+    if scores.rank != 3:
+        raise Invalid(fault)
+    need_same_shape(boxes.shape, (scores.shape[0], scores.shape[2], 4), fault)
     for name, threshold in (("overlap", overlap), ("least", least)):
         if threshold is not None and need_float(threshold).shape != ():
             raise Invalid(f"{name} is {threshold}, must be one number")

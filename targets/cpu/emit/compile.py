@@ -20,6 +20,7 @@ from ...forks import map_forked, map_here
 from ...options import DEFAULT, CompileOptions
 from ..kernels.kernel_module import Kernel, kernel_modules, record_of
 from ..lower.group import structure
+from ..lower.to_kernels import LowerToKernels
 from .bind_kernel import bind_kernel
 from .call_table import KernelCall
 from .kernel_cache import CompiledKernel, recall_kernel, remember_kernel, source_of
@@ -27,6 +28,7 @@ from .kernel_pipeline import code_pipeline, kernel_pipeline, module_of
 from .segment import Segment, segment
 from .threads import threads_text
 from .to_llvm import object_code, recipe, to_object
+from .undecided import take_lowered
 
 
 @dataclass
@@ -58,8 +60,9 @@ def compile_kernels(
     structures = [structure(group) for group in groups]
     distinct = dict(zip(reversed(structures), reversed(groups), strict=True))
     compiler = recipe(machine, options.strict_math)
+    lower = LowerToKernels(machine.name, options.strict_math)
     jobs = [
-        _Job(group, source_of(group, same, compiler), machine, options)
+        _Job(group, source_of(group, same, compiler), machine, options, take_lowered(same, lower))
         for same, group in distinct.items()
     ]
     compiled = dict(zip(distinct, _compile_all(jobs, options), strict=True))
@@ -76,12 +79,16 @@ def compile_kernels(
 
 @dataclass(frozen=True)
 class _Job:
-    """A group, and the source of its compiled kernel in the cache."""
+    """A group, and the source of its compiled kernel in the cache.
+
+    `lowered` is a module with an equal group and its kernel, if the group was tried.
+    """
 
     group: tri.Group
     source: str
     machine: Machine
     options: CompileOptions
+    lowered: Module | None
 
     @property
     def hooks(self) -> list[Instrumentation]:
@@ -95,7 +102,8 @@ class _Job:
 
     def run(self) -> bytes:
         """Lower the group and compile its kernel, unless an equal one was compiled before."""
-        module = module_of(self.group)
+        module = None if self.hooks else self.lowered
+        module = module or module_of(self.group)
         lowering = kernel_pipeline(self.machine, self.options.strict_math)
         lowering.run(module, *self.hooks, verify=Verify.NONE)
         (lowered,) = kernel_modules(module)

@@ -6,7 +6,7 @@ other loops it emits a plain nest.
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ....dialects.core.mlir import ir
 from ....dialects.core.sizes.atoms import Size, is_symbolic
@@ -58,6 +58,12 @@ class Section:
     @property
     def iterations(self) -> Size:
         return math.prod(self.shape) * self.inner
+
+    def only_if(self, wanted: Size) -> "Section":
+        """Return the same iterations if a size is 1, and none if it is 0."""
+        return (
+            self if wanted == 1 else replace(self, shape=(self.shape[0] * wanted, *self.shape[1:]))
+        )
 
 
 def spread(*sections: Section) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from ....dialects.core.sizes.atoms import Size, is_symbolic
+from ....dialects.core.sizes.dim import ceildiv
 from ....dialects.core.sizes.limits import bounds
 from ....dialects.core.sizes.substitution import likely
 from ....dialects.core.tensor import DTYPES, Shape
@@ -13,7 +14,7 @@ from ..schedule.costs import ALIASING
 from ..schedule.tiles import Tile
 from .buffer import Buffer, Lanes
 from .builder import KernelBuilder
-from .index import IndexExpr, for_each
+from .index import IndexExpr, for_each, greatest
 from .value import Value
 
 Fetch = Callable[[Sequence[IndexExpr]], None]
@@ -126,19 +127,19 @@ class StoredPanel(Panel):
         return [convert(value, self.dtype) if self.dtype else value for value in loaded]
 
     def fetch_next(self, start: IndexExpr, tile: IndexExpr, tiles: Size) -> Fetch | None:
-        """Prefetch an equal share of the next panel in each tile, if as many as likely."""
+        """Prefetch an equal share of the next panel in each tile."""
         panels, size, columns = self.panels.shape
         if self.tile.columns != columns or self.ahead:
             return None
-        if likely(tiles) < 2 or panels < 2 or not self._streams:
+        if likely(tiles) < 2 or likely(panels) < 2 or not self._streams:
             return None
-        share = -(-columns // likely(tiles))
+        share = ceildiv(columns, greatest(tiles, 1))
         first = (start + columns) * size + tile * (size * share)
         return lambda depth: self.panels.prefetch(first + self._row(depth) * share)
 
     @property
     def _streams(self) -> bool:
-        return self.panels.tensor.size_bytes >= STREAMED
+        return likely(self.panels.tensor.size_bytes) >= STREAMED
 
     def _row(self, depth: Sequence[IndexExpr]) -> IndexExpr:
         row = IndexExpr(0)

@@ -8,6 +8,7 @@ from ....dialects import cpu, tri
 from ....dialects.core.attributes import tensor_of
 from ....dialects.core.mlir import ir
 from ....dialects.core.op import Op
+from ....dialects.core.sizes.substitution import likely
 from ....dialects.core.tensor import Array, Shape
 from ....passes.rewriting import NoMatch, Rewriter, uses
 from ..schedule.layout_costs import conv_cost, depthwise_costs, on_blocks, relayout_cost
@@ -38,21 +39,8 @@ def _conv(op: tri.Conv, blocks: Blocks, rewriter: Rewriter) -> Form:
 def _conv_transpose(op: tri.ConvTranspose, blocks: Blocks, rewriter: Rewriter) -> Form:
     rewriter.need_constant(op.w)
     phases = BlockedPhases.of(op, blocks.lanes)
-    count, taps = math.prod(op.strides), phases.taps
-    x, y = tensor_of(op.x.type), tensor_of(op.y.type)
-    product = Product(
-        outputs=y.shape[1],
-        points=math.prod(phases.counts),
-        depth=x.shape[1] * math.prod(taps),
-        dtype=y.dtype,
-        count=y.shape[0] * count,
-        taps=taps,
-        image=phases.counts,
-        moved=True,
-        seen=math.prod(map(sum, zip(x.shape[2:], phases.before, phases.after, strict=True))),
-        blocked=True,
-    )
-    schedule, cost = conv_cost(product, blocks.machine, 0.0)
+    count, taps, y = math.prod(op.strides), phases.taps, tensor_of(op.y.type)
+    schedule, cost = conv_cost(_product_of_phases(op, phases), blocks.machine, 0.0)
 
     def build(blocked: Sequence[ir.Value], rewriter: Rewriter) -> Op:
         def pack(kernels: Array) -> Array:
@@ -73,6 +61,25 @@ def _conv_transpose(op: tri.ConvTranspose, blocks: Blocks, rewriter: Rewriter) -
 
     # On a plain image every output is multiplied by all taps, of which it sees one in `count`.
     return Form((0,), build, count * cost, cost)
+
+
+def _product_of_phases(op: tri.ConvTranspose, phases: BlockedPhases) -> Product:
+    """Return what all phases of a transposed convolution multiply, at the likely sizes."""
+    x, y = (tensor_of(value.type).likely for value in (op.x, op.y))
+    counts = tuple(map(likely, phases.counts))
+    after = map(likely, phases.after)
+    return Product(
+        outputs=y.shape[1],
+        points=math.prod(counts),
+        depth=x.shape[1] * math.prod(phases.taps),
+        dtype=y.dtype,
+        count=y.shape[0] * math.prod(op.strides),
+        taps=phases.taps,
+        image=counts,
+        moved=True,
+        seen=math.prod(map(sum, zip(x.shape[2:], phases.before, after, strict=True))),
+        blocked=True,
+    )
 
 
 def _lanes(op: tri.Conv, blocks: Blocks) -> Form:

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from ....dialects import cpu
 from ....dialects.core.attributes import tensor_of
+from ....dialects.core.errors import Undecided
 from ....dialects.core.machine import NATIVE, find_machine
 from ....dialects.core.mlir import ir
 from ....dialects.core.module import Module, functions, ops
@@ -53,7 +54,7 @@ class ChooseLayouts(Pass):
         for op in ops(function):
             try:
                 found[op.results[0]] = (op, blocked_form(op, blocks, rewriter))
-            except NoMatch as reason:
+            except (NoMatch, Undecided) as reason:
                 for log in LOGS:
                     log.add(self, op, str(reason))
         return found

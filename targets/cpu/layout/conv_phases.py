@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 from ....dialects import cpu, tri
 from ....dialects.core.attributes import tensor_of
+from ....dialects.core.sizes.atoms import Size
+from ....dialects.core.sizes.dim import highest
 from ....dialects.core.tensor import Shape
 from ....passes.rewriting import NoMatch
 
@@ -49,16 +51,16 @@ class BlockedPhases:
         return BlockedPhases(*zip(*(_along(*axis) for axis in axes), strict=True))
 
 
-def _along(size: int, made: int, kernel: int, stride: int, begin: int) -> tuple[int, ...]:
+def _along(size: Size, made: Size, kernel: int, stride: int, begin: int) -> tuple[Size, ...]:
     """Return taps, results of a phase, crop, and padding before and after, of one axis."""
-    if made % stride:
+    if made % stride != 0:
         raise NoMatch(f"makes {made} results, no whole multiple of the stride {stride}")
     (taps,), count, crop = cpu.phase_taps((kernel,), (stride,)), made // stride, begin % stride
     before = taps - 1 - begin // stride
     after = count + (crop > 0) + taps - 1 - before - size
     if before < 0:
         raise NoMatch("cuts off whole inputs")
-    return taps, count, crop, before, max(0, after)
+    return taps, count, crop, before, highest(0, after)
 
 
 def need_dense_phases(op: tri.ConvTranspose) -> None:
@@ -70,5 +72,5 @@ def need_dense_phases(op: tri.ConvTranspose) -> None:
     products = math.prod(taps) * math.prod(op.strides) / math.prod(kernel)
     if products > WASTE:
         raise NoMatch(f"needs {products:.1f} times the products")
-    if not tensor_of(op.x.type).size:
+    if tensor_of(op.x.type).size == 0:
         raise NoMatch("is empty")

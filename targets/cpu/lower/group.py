@@ -18,6 +18,7 @@ from ..kernels.kernel_module import KernelModule, set_record
 from ..kernels.value import Value, constant_of, strict_numbers
 from ..registry import TABLE
 from .pad import fill_border
+from .shared_sizes import shared_form
 
 
 def lower_group(group: tri.Group, machine: Machine, strict: bool = False) -> KernelModule:
@@ -28,13 +29,14 @@ def lower_group(group: tri.Group, machine: Machine, strict: bool = False) -> Ker
     """
     with ir.Location.unknown(), strict_numbers(strict):
         kernel = KernelBuilder(machine, group.location)
-        body = _Body(TABLE, kernel, Epilogue, group.members)
-        body.inputs = {v: kernel.argument(tensor_of(v.type)) for v in group.block.arguments}
-        body.outputs = {v: kernel.argument(tensor_of(v.type)) for v in group.end.operands}
+        form = shared_form(group)
+        body = _Body(TABLE, kernel, Epilogue, form.group.members)
+        body.inputs = {v: kernel.argument(tensor_of(v.type)) for v in form.group.block.arguments}
+        body.outputs = {v: kernel.argument(tensor_of(v.type)) for v in form.group.end.operands}
         with ir.InsertionPoint(kernel.block), kernel.record.current():
             body.lower()
         made = kernel.finish()
-        set_record(group.operation, kernel.record.sizes)
+        set_record(group.operation, form.own(kernel.record.sizes))
         return made
 
 

@@ -3,8 +3,8 @@
 from ....dialects import cpu, tri
 from ....dialects.core.attributes import tensor_of
 from ....dialects.core.sizes.atoms import is_symbolic
-from ...kernels.lower import resize
 from ..registry import accepts
+from .pad import framed
 
 
 @accepts(cpu.PackedMatMul, cpu.LaneConv)
@@ -20,18 +20,9 @@ def has_known_kernels(op: cpu.WinogradConv | cpu.BlockedWinogradConv) -> bool:
     return tensor_of(op.u.type).is_static and not is_symbolic(channels)
 
 
-@accepts(tri.Resize)
-def crops_known_axes(op: tri.Resize) -> bool:
-    """Crops only axes whose sizes are known at compile time in 'tf_crop_and_resize'"""
-    axes = [axis for axis in resize.axes_of(op, tensor_of(op.x.type).shape) if not axis.unchanged]
-    known = not any(is_symbolic(axis.size) or is_symbolic(axis.new_size) for axis in axes)
-    return known or op.coordinate_transform != "tf_crop_and_resize"
-
-
 @accepts(tri.Pad)
 def repeats_known_axes(op: tri.Pad) -> bool:
-    """Repeats only axes whose sizes are known at compile time in modes 'reflect' and 'wrap'"""
+    """Repeats only axes of known sizes in mode 'wrap', reflects also ones longer than a border"""
     shape = tensor_of(op.x.type).shape
-    sides = zip(op.pads[: len(shape)], op.pads[len(shape) :], strict=True)
-    grown = [size for size, pads in zip(shape, sides, strict=True) if any(p != 0 for p in pads)]
-    return op.mode in ("constant", "edge") or not any(map(is_symbolic, grown))
+    axes = zip(shape, op.pads[: len(shape)], op.pads[len(shape) :], strict=True)
+    return all(not any(map(is_symbolic, a)) or framed(*a, op.mode) is not None for a in axes)

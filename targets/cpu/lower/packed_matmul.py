@@ -1,7 +1,7 @@
 """Lowering of matrix products with packed weights."""
 
 from ....dialects import cpu
-from ....dialects.core.sizes.atoms import Size
+from ....dialects.core.sizes.atoms import Size, is_symbolic
 from ....dialects.core.sizes.limits import at_least
 from ....dialects.core.tensor import DTYPES
 from ...kernels.arithmetic import compute_dtype
@@ -9,7 +9,8 @@ from ..kernels.buffer import Buffer, Lanes
 from ..kernels.builder import KernelBuilder
 from ..kernels.contraction import Contraction
 from ..kernels.epilogue import Epilogue, each_vector
-from ..kernels.index import IndexExpr
+from ..kernels.index import IndexExpr, least
+from ..kernels.loops import Section, spread
 from ..kernels.panels import LINE, Panel, StoredPanel, WidenedPanel
 from ..kernels.value import Value
 from ..registry import template
@@ -33,24 +34,42 @@ def lower_packed_mat_mul(
     def finish(i: IndexExpr, j: IndexExpr, value: Value, lanes: Lanes) -> None:
         epilogue.store(value, [i, j], lanes)
 
-    Contraction(
-        rows,
-        op.columns,
-        (depth,),
-        dtype,
-        lambda rows, i, k: left.load([rows.first + i, *k]),
-        _panel(kernel, w, rows, tile, dtype),
-        finish,
-    ).emit(tile)
+    def sections(wanted: Size, panel: Panel) -> list[Section]:
+        product = Contraction(
+            rows,
+            op.columns,
+            (depth,),
+            dtype,
+            lambda rows, i, k: left.load([rows.first + i, *k]),
+            panel,
+            finish,
+        )
+        return [
+            section.only_if(wanted) for section in product.sections(tile, (), lambda _: product)
+        ]
+
+    forms = _panels(kernel, w, rows, tile, dtype)
+    spread(*(section for form in forms for section in sections(*form)))
 
 
-def _panel(kernel: KernelBuilder, w: Buffer, rows: Size, tile: Tile, dtype: str) -> Panel:
-    """Read packed weights; narrow ones are converted in each tile only if there is one."""
+_FEW = 2
+"""The most tiles of rows of which each converts weights where it is only known in a run."""
+
+
+def _panels(
+    kernel: KernelBuilder, w: Buffer, rows: Size, tile: Tile, dtype: str
+) -> list[tuple[Size, Panel]]:
+    """Return panels that read packed weights, each with 1 if it is the one to read, else 0.
+
+    Narrow weights are converted in each tile only if there are few.
+    """
     _, depth, columns = w.shape
     stored = StoredPanel(w, (depth,), tile, dtype=dtype)
     if w.dtype == dtype or tile.columns != columns or at_least(tile.rows, rows):
-        return stored
-    return WidenedPanel(stored, kernel.private((depth, columns), dtype))
+        return [(1, stored)]
+    widened = WidenedPanel(stored, kernel.private((depth, columns), dtype))
+    many = least(rows // (_FEW * tile.rows + 1), 1) if is_symbolic(rows) else 1
+    return [(many, widened), (1 - many, stored)]
 
 
 def spread_rows(kernel: KernelBuilder, matrix: Buffer) -> Buffer:

@@ -8,6 +8,7 @@ from itertools import product
 from ....dialects import tri
 from ....dialects.core.attributes import tensor_of
 from ....dialects.core.sizes.atoms import Size
+from ....dialects.core.sizes.dim import highest, lowest
 from ....dialects.core.sizes.limits import at_least
 from ....dialects.core.tensor import Shape
 from ..kernels.buffer import Buffer
@@ -42,9 +43,11 @@ def has_few_boxes(op: tri.Pad) -> bool:
 
 def most_runs(size: Size, before: Size, after: Size, mode: str) -> Size:
     """Return a bound on the number of runs of one axis, without listing them."""
+    if framed(size, before, after, mode) is not None:
+        return 1 + sum(not at_least(0, pad) for pad in (before, after))
     kept = size + min(before, 0) + min(after, 0)
     added = max(before, 0), max(after, 0)
-    if mode in ("constant", "edge") or kept == 1:
+    if kept == 1:
         return 1 + sum(size > 0 for size in added)
     period = max(kept if mode == "wrap" else kept - 1, 1)
     return 1 + sum(-(-size // period) + 1 for size in added if size)
@@ -83,6 +86,9 @@ def _boxes_of(op: tri.Pad, shape: Shape) -> Iterator[tuple[Run, ...]]:
 
 def runs(size: Size, before: Size, after: Size, mode: str) -> Iterator[Run]:
     """Cut one axis of the result into runs, in order; negative pads cut elements off first."""
+    if (found := framed(size, before, after, mode)) is not None:
+        yield from (run for run in found if run.size != 0)
+        return
     cut = max(-before, 0)
     kept = size + min(before, 0) + min(after, 0)
     start, stop = -max(before, 0), kept + max(after, 0)
@@ -94,14 +100,29 @@ def runs(size: Size, before: Size, after: Size, mode: str) -> Iterator[Run]:
         start += count
 
 
+def framed(size: Size, before: Size, after: Size, mode: str) -> tuple[Run, Run, Run] | None:
+    """Return what is before the kept elements of an axis, these, and what is behind them.
+
+    None where that may be more than one run on a side.
+    """
+    cut, front, back = highest(-before, 0), highest(before, 0), highest(after, 0)
+    kept = size + lowest(before, 0) + lowest(after, 0)
+    middle, end = Run(front, kept, cut), front + kept
+    if mode == "constant" or front == back == 0:
+        return Run(0, front, None), middle, Run(end, back, None)
+    if mode == "edge":
+        return Run(0, front, cut, 0), middle, Run(end, back, cut + kept - 1, 0)
+    if mode == "reflect" and at_least(kept - 1, highest(front, back)):
+        return Run(0, front, cut + front, -1), middle, Run(end, back, cut + kept - 2, -1)
+    return None
+
+
 def _run(place: Size, kept: Size, mode: str, before: bool) -> Run:
     """Return the longest run from a place on; place 0 is the first element that is kept."""
     if place >= 0 and not at_least(place, kept):
         return Run(place, kept - place, place)
     beyond = -place if before else 2**63
-    if mode == "constant":
-        return Run(place, beyond, None)
-    if mode == "edge" or kept == 1:
+    if kept == 1:
         return Run(place, beyond, 0 if before else kept - 1, 0)
     if mode == "wrap":
         return Run(place, kept - place % kept, place % kept)

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from itertools import product
 
 from ....dialects import tri
+from ....dialects.core.sizes.atoms import Size, is_symbolic
 from ....dialects.core.sizes.substitution import likely
 from ...kernels.conversion import convert
 from ...kernels.lower.grid_sample import sample_dtype, taps_of
@@ -61,13 +62,14 @@ def _product(weights: Sequence[Value]) -> Value:
     return math.prod(others, start=first)
 
 
-def _taps(op: tri.GridSample, point: Value, size: int, dtype: str) -> list[Tap]:
+def _taps(op: tri.GridSample, point: Value, size: Size, dtype: str) -> list[Tap]:
     """List the elements of one axis that points read."""
+    extent = point.like(size) if is_symbolic(size) else size
     return [
         (convert(tap.index, "i32"), convert(tap.exists.select(tap.weight, 0), dtype))
-        for tap in taps_of(op, point, size, FUNCTIONS, _remainder)
+        for tap in taps_of(op, point, extent, FUNCTIONS, _remainder)
     ]
 
 
-def _remainder(x: Value, period: float) -> Value:
+def _remainder(x: Value, period: float | Value) -> Value:
     return x - (x / period).apply("floor") * period

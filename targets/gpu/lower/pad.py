@@ -1,6 +1,7 @@
 """Lowering of padding: the place that each element comes from, inside or not."""
 
 from ....dialects import tri
+from ....dialects.core.sizes.dim import ceildiv, highest
 from ..kernels.buffer import Buffer
 from ..kernels.epilogue import Reader
 from ..kernels.value import Value, scalar
@@ -33,6 +34,7 @@ def _inside(mode: str, place: Value, kept: int, before: int) -> Value:
         return scalar(0)
     if mode == "edge":
         return place.maximum(0).minimum(kept - 1)
-    period = kept if mode == "wrap" else 2 * kept - 2
-    turn = (place + -(-before // period) * period).remainder(period)
-    return turn if mode == "wrap" else turn.minimum(period - turn)
+    # An axis of one element, as a size of a run may say, has a period of one, too.
+    period = highest(kept if mode == "wrap" else 2 * kept - 2, 1)
+    turn = (place + ceildiv(before, period) * period).remainder(period)
+    return turn if mode == "wrap" else turn.minimum(2 * kept - 2 - turn)

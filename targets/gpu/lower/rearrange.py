@@ -1,6 +1,7 @@
 """Lowerings of ops that rearrange elements in blocks of space, in steps of time, in circles."""
 
 from ....dialects import tri
+from ....dialects.core.sizes.dim import highest
 from ....dialects.core.tensor import normalize_axis
 from ..kernels.buffer import Buffer
 from ..kernels.epilogue import Reader
@@ -61,5 +62,5 @@ def lower_roll(op: tri.Roll, x: Buffer) -> Reader:
 
 def _behind(index: Value, size: int, shift: int) -> Value:
     """Return the place in a circle from which a shift leads to an index."""
-    before = -shift % size if size else 0
-    return (index + before).remainder(size) if before else index
+    before = -shift % highest(size, 1)
+    return (index + before).remainder(size) if before != 0 else index

@@ -14,6 +14,7 @@ from ..kernels.epilogue import Epilogue
 from ..kernels.loop import loop
 from ..kernels.value import Value, aligned, full, scalar
 from ..registry import template
+from .resize_tables import computed_taps
 
 UNROLLED = 16
 """Products of taps that are written out; of more, an axis of many is a loop."""
@@ -32,9 +33,14 @@ def _place(taps: Taps, tap: Value, at: Value) -> Value:
 @template(tri.Resize)
 def lower_resize(op: tri.Resize, kernel: KernelBuilder, x: Buffer, y: Epilogue) -> None:
     dtype = x.dtype if op.mode == "nearest" else float_dtype(x.dtype)
+    every = resize.axes_of(op, x.shape)
+    computed = [axis for axis in every if resize.is_computed(op, axis)]
+    made = iter(computed_taps(op, computed, dtype, kernel))
     axes = [
-        resize.taps_of(op, axis, ("i32", dtype), kernel.table, divides=True)
-        for axis in resize.axes_of(op, x.shape)
+        next(made)
+        if axis in computed
+        else resize.taps_of(op, axis, ("i32", dtype), kernel.table, divides=True)
+        for axis in every
     ]
 
     def read(at: list[Value]) -> Value:

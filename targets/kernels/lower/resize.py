@@ -1,7 +1,7 @@
 """Tables of resizing: along each axis a new element is a weighted sum of few old elements.
 
-The elements and their weights are known at compile time: the tables come from the op's own
-arithmetic, so that kernel and reference select the same elements.
+Where sizes are known at compile time, the tables come from the op's own arithmetic, so that kernel
+and reference select the same elements. Other tables are computed in a run (`resample.py`).
 """
 
 from collections.abc import Callable
@@ -43,6 +43,12 @@ def axes_of(op: tri.Resize, shape: Shape) -> list[Axis]:
     starts = op.roi[:rank] if crops else (0.0,) * rank
     ends = op.roi[rank:] if crops else (1.0,) * rank
     return list(map(Axis, shape, op.sizes, op.scales, starts, ends))
+
+
+def is_computed(op: tri.Resize, axis: Axis) -> bool:
+    """Return whether a kernel computes the tables of an axis: its sizes are those of a run."""
+    symbolic = is_symbolic(axis.size) or is_symbolic(axis.new_size)
+    return symbolic and not axis.unchanged and not repeats_of(op, axis)
 
 
 def repeats_of(op: tri.Resize, axis: Axis) -> int | None:

@@ -164,3 +164,12 @@ func.func @binds_what_is_found(%x: tensor<1xf32>)
   %1 = "tri.tile"(%x) {repeats = ["u0"]} : (tensor<1xf32>) -> tensor<?xf32, ["u0"]>
   return %0, %1 : tensor<1x?xi64, ["", "u0"]>, tensor<?xf32, ["u0"]>
 }
+
+// A large result of an operand whose size is a symbol is no constant.
+// CHECK-LABEL: func.func @keeps_op_on_symbolic_sizes
+// CHECK:         "tri.mat_mul"
+func.func @keeps_op_on_symbolic_sizes(%x: tensor<1000x?xf32, ["", "T"]>, %y: tensor<?x100xf32, ["T", ""]>) -> tensor<1000x100xf32>
+    attributes {trivium.symbols = {T = "1.."}} {
+  %0 = "tri.mat_mul"(%x, %y) : (tensor<1000x?xf32, ["", "T"]>, tensor<?x100xf32, ["T", ""]>) -> tensor<1000x100xf32>
+  return %0 : tensor<1000x100xf32>
+}

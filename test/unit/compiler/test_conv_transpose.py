@@ -1,5 +1,7 @@
 """Transposed convolutions, however they run, beside ONNX Runtime."""
 
+from collections.abc import Iterable, Sequence
+
 import numpy as np
 import onnx
 import pytest
@@ -69,55 +71,97 @@ def test_agrees(
     assert ("tri.conv_transpose" not in ops) == split
 
 
-@pytest.mark.parametrize(
-    ("channels", "outputs", "kernel", "stride", "pad", "extra", "group", "kind"),
-    [
-        (32, 48, (8,), 4, 2, 0, 1, "cpu.blocked_conv_transpose"),
-        (32, 16, (3,), 2, 1, 1, 1, "cpu.blocked_conv_transpose"),
-        (16, 32, (2,), 2, 0, 0, 1, "cpu.blocked_conv_transpose"),
-        (16, 32, (4, 4), 2, 1, 0, 1, "cpu.blocked_conv_transpose"),
-        (32, 16, (3, 3), 3, 0, 0, 1, "cpu.blocked_conv_transpose"),
-        (32, 16, (3,), 2, 0, 0, 1, "tri.transpose"),
-        (10, 6, (8,), 4, 2, 0, 1, "tri.transpose"),
-        (10, 6, (7,), 3, 2, 1, 2, "tri.transpose"),
-        (6, 4, (3,), 1, 1, 0, 1, "cpu.panel_conv"),
-        (6, 4, (1,), 3, 0, 0, 1, "tri.conv_transpose"),
-        (6, 4, (4,), 2, 5, 0, 1, "tri.conv_transpose"),
-    ],
-)
-def test_agrees_in_one_and_two_dimensions(
-    channels: int,
+BLOCKED = "cpu.blocked_conv_transpose"
+CASES = [
+    (32, 48, (8,), 4, 2, 0, 1, BLOCKED),
+    (32, 16, (3,), 2, 1, 1, 1, BLOCKED),
+    (16, 32, (2,), 2, 0, 0, 1, BLOCKED),
+    (16, 32, (4, 4), 2, 1, 0, 1, BLOCKED),
+    (32, 16, (3, 3), 3, 0, 0, 1, BLOCKED),
+    (32, 16, (3,), 2, 0, 0, 1, "tri.transpose"),
+    (10, 6, (8,), 4, 2, 0, 1, "tri.transpose"),
+    (10, 6, (7,), 3, 2, 1, 2, "tri.transpose"),
+    (6, 4, (3,), 1, 1, 0, 1, "cpu.panel_conv"),
+    (6, 4, (1,), 3, 0, 0, 1, "tri.conv_transpose"),
+    (6, 4, (4,), 2, 5, 0, 1, "tri.conv_transpose"),
+]
+"""Channels, outputs, kernel, stride, padding, output padding, groups, and an op that is run."""
+
+
+def spread(
+    shape: Sequence[int | str],
     outputs: int,
     kernel: tuple[int, ...],
     stride: int,
     pad: int,
     extra: int,
     group: int,
-    kind: str,
-) -> None:
+) -> onnx.ModelProto:
+    """Return a transposed convolution of images of one shape, and an activation."""
     rank, random = len(kernel), np.random.default_rng(0)
     attributes = {"strides": [stride] * rank, "pads": [pad] * 2 * rank, "group": group}
     node = helper.make_node(
         "ConvTranspose", ["x", "w", "b"], ["z"], output_padding=[extra] * rank, **attributes
     )
-    w = random.standard_normal((channels, outputs // group, *kernel)).astype(np.float32)
-    x = random.standard_normal((2, channels, *(19, 8)[:rank])).astype(np.float32)
+    w = random.standard_normal((shape[1], outputs // group, *kernel)).astype(np.float32)
     graph = helper.make_graph(
         [node, helper.make_node("Relu", ["z"], ["y"])],
         "up",
-        [helper.make_tensor_value_info("x", TensorProto.FLOAT, x.shape)],
-        [helper.make_tensor_value_info("y", TensorProto.FLOAT, [2, outputs, *"hw"[:rank]])],
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, shape)],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["n", outputs, *"hw"[:rank]])],
         [
             numpy_helper.from_array(w, "w"),
             numpy_helper.from_array(np.arange(outputs, dtype=np.float32) - 3, "b"),
         ],
     )
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
-    session = trivium.compile(model, machine="x86-64-v3")
-    names = {op for kernel in session.manifest.part(CpuPart).kernels for op in kernel.ops}
-    assert kind in names
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
+
+
+def need_agreement(
+    model: onnx.ModelProto, session: trivium.Session, shapes: Iterable[Sequence[int]]
+) -> None:
     peer = onnxruntime.InferenceSession(
         model.SerializeToString(), providers=["CPUExecutionProvider"]
     )
-    wanted = peer.run(None, {"x": x})[0]
-    np.testing.assert_allclose(session.run({"x": x})["y"], wanted, rtol=1e-5, atol=5e-5)
+    for shape in shapes:
+        x = np.random.default_rng(1).standard_normal(shape).astype(np.float32)
+        wanted = peer.run(None, {"x": x})[0]
+        np.testing.assert_allclose(session.run({"x": x})["y"], wanted, rtol=1e-5, atol=5e-5)
+
+
+@pytest.mark.parametrize(("channels", "outputs", "kernel", *"spegk"), CASES)
+def test_agrees_in_one_and_two_dimensions(
+    channels: int,
+    outputs: int,
+    kernel: tuple[int, ...],
+    s: int,
+    p: int,
+    e: int,
+    g: int,
+    k: str,
+) -> None:
+    shape = (2, channels, *(19, 8)[: len(kernel)])
+    model = spread(shape, outputs, kernel, s, p, e, g)
+    session = trivium.compile(model, machine="x86-64-v3")
+    assert k in {op for kernel in session.manifest.part(CpuPart).kernels for op in kernel.ops}
+    need_agreement(model, session, [shape])
+
+
+@pytest.mark.parametrize(("channels", "outputs", "kernel", *"spegk"), CASES)
+def test_any_size(
+    channels: int,
+    outputs: int,
+    kernel: tuple[int, ...],
+    s: int,
+    p: int,
+    e: int,
+    g: int,
+    k: str,
+) -> None:
+    rank = len(kernel)
+    model = spread(("N", channels, *"HW"[:rank]), outputs, kernel, s, p, e, g)
+    session = trivium.compile(model, machine="x86-64-v3")
+    ops = {op for kernel in session.manifest.part(CpuPart).kernels for op in kernel.ops}
+    assert (BLOCKED in ops) == (k == BLOCKED)
+    sizes = [(1, 6, 7), (2, 19, 8), (3, 33, 6)]
+    need_agreement(model, session, [(n, channels, *image[:rank]) for n, *image in sizes])

@@ -146,10 +146,10 @@ def test_wrong_usage(
 def test_indices_are_spread_over_what_they_index(model: Path) -> None:
     prepared = prepare(str(model), CompileOptions(shapes={"N": 1000}))
     assert prepared.index_bounds == {"ids": 50}
-    feeds = prepared.inputs(seed=1)
+    feeds = prepared.inputs(1, {})
     assert set(feeds["ids"].reshape(-1).tolist()) == set(range(50))
     assert set(feeds["mask"].tolist()) == {0, 1}
-    again, other = prepared.inputs(seed=1), prepared.inputs(seed=2)
+    again, other = prepared.inputs(1, {}), prepared.inputs(2, {})
     assert all(np.array_equal(feeds[name], again[name]) for name in feeds)
     assert not np.array_equal(feeds["ids"], other["ids"])
 

@@ -9,6 +9,7 @@ from .....dialects import tri
 from .....dialects.core.errors import Invalid
 from .....dialects.core.op import Op
 from .....dialects.core.tensor import greatest_finite, is_float, numpy_dtype
+from ...core.broadcasting import with_axes_of_one
 from ...core.values import constant, constant_of, single, tensor
 from ..element_types import element_type
 from ..registry import Value, onnx_op
@@ -74,10 +75,10 @@ def _same(op: type[Op]) -> Callable[..., Op]:
         return op.build(x)
 
     def binary(a: Value, b: Value) -> Op:
-        return op.build(a, b)
+        return op.build(*with_axes_of_one(a, b))
 
     def ternary(a: Value, b: Value, c: Value) -> Op:
-        return op.build(a, b, c)
+        return op.build(*with_axes_of_one(a, b, c))
 
     return (unary, binary, ternary)[len(op.fields.operands) - 1]
 
@@ -108,7 +109,7 @@ def is_inf(x: Value, *, detect_negative: int = 1, detect_positive: int = 1) -> t
 def _joined(op: type[tri.Binary], xs: tuple[Value, ...]) -> Value:
     joined = xs[0]
     for x in xs[1:]:
-        joined = op.build(joined, x).y
+        joined = op.build(*with_axes_of_one(joined, x)).y
     return joined
 
 

@@ -1,10 +1,13 @@
 """ONNX rules for reductions, searches and running sums along axes."""
 
 from collections.abc import Callable
+from functools import partial
+from typing import TypeVar
 
 from .....dialects import tri
-from .....dialects.core.tensor import Array, normalize_axes, normalize_axis
-from ...core.values import ints, only, single, tensor
+from .....dialects.core.tensor import normalize_axes, normalize_axis
+from ...core.run_time_axes import along_axis, reduced
+from ...core.values import only, tensor
 from ..registry import Node, Value, onnx_op
 
 REDUCTIONS: tuple[tuple[str, int, type[tri.Reduction]], ...] = (
@@ -29,12 +32,24 @@ def _by_attribute(op: type[tri.Reduction]) -> Callable[..., tri.Reduction]:
     return rule
 
 
-def _by_input(op: type[tri.Reduction]) -> Callable[..., tri.Reduction]:
+def _by_input(op: type[tri.Reduction]) -> Callable[..., tri.Reduction | Value]:
     def rule(
-        x: Value, axes: Array | None = None, *, keepdims: int = 1, noop_with_empty_axes: int = 0
-    ) -> tri.Reduction:
-        given = () if axes is None else ints(axes)
-        none = () if noop_with_empty_axes else range(tensor(x).rank)
+        x: Value,
+        axes: Value | None = None,
+        *,
+        keepdims: int = 1,
+        noop_with_empty_axes: int = 0,
+        node: Node,
+    ) -> tri.Reduction | Value:
+        known = [] if axes is None else node.found.known(axes)
+        every = range(tensor(x).rank)
+        if axes is not None and None in known:
+            if len(known) == len(every):
+                return _reduce(op, x, every, keepdims)
+            rows = partial(_rows, op)
+            return reduced(x, axes, node.found, rows, keepdims=bool(keepdims))
+        given = () if axes is None else node.sizes(axes, "input 'axes'")
+        none = () if noop_with_empty_axes else every
         return _reduce(op, x, given or none, keepdims)
 
     return rule
@@ -44,6 +59,10 @@ def _reduce(
     op: type[tri.Reduction], x: Value, axes: tuple[int, ...] | range, keepdims: int
 ) -> tri.Reduction:
     return op.build(x, axes=normalize_axes(axes, tensor(x).rank), keepdims=bool(keepdims))
+
+
+def _rows(op: type[tri.Reduction], x: Value) -> Value:
+    return op.build(x, axes=(1,)).y
 
 
 for _op_type, _since, _op in REDUCTIONS:
@@ -66,15 +85,34 @@ def argmin(x: Value, *, axis: int = 0, keepdims: int = 1, select_last_index: int
 
 
 @onnx_op("CumSum", since=11)
-def cumsum(x: Value, axis: Array, *, exclusive: int = 0, reverse: int = 0) -> tri.CumSum:
-    along = normalize_axis(ints(single(axis))[0], tensor(x).rank)
-    return tri.CumSum.build(x, axis=along, exclusive=bool(exclusive), reverse=bool(reverse))
+def cumsum(
+    x: Value, axis: Value, *, exclusive: int = 0, reverse: int = 0, node: Node
+) -> tri.CumSum | Value:
+    return _scan(tri.CumSum, x, axis, bool(exclusive), bool(reverse), node)
 
 
 @onnx_op("CumProd", since=26)
-def cumprod(x: Value, axis: Array, *, exclusive: int = 0, reverse: int = 0) -> tri.CumProd:
-    along = normalize_axis(ints(single(axis))[0], tensor(x).rank)
-    return tri.CumProd.build(x, axis=along, exclusive=bool(exclusive), reverse=bool(reverse))
+def cumprod(
+    x: Value, axis: Value, *, exclusive: int = 0, reverse: int = 0, node: Node
+) -> tri.CumProd | Value:
+    return _scan(tri.CumProd, x, axis, bool(exclusive), bool(reverse), node)
+
+
+Scan = TypeVar("Scan", tri.CumSum, tri.CumProd)
+
+
+def _scan(
+    op: type[Scan], x: Value, axis: Value, exclusive: bool, reverse: bool, node: Node
+) -> Scan | Value:
+    """Run along an axis; one that a run chooses is in the middle of three meanwhile."""
+
+    def rows(x: Value) -> Value:
+        return op.build(x, axis=1, exclusive=exclusive, reverse=reverse).y
+
+    if node.found.known(axis) == [None]:
+        return along_axis(x, axis, node.found, rows)
+    along = normalize_axis(only(node.sizes(axis, "input 'axis'")), tensor(x).rank)
+    return op.build(x, axis=along, exclusive=exclusive, reverse=reverse)
 
 
 @onnx_op("TopK", since=1)

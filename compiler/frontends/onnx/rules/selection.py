@@ -32,9 +32,7 @@ def _found(
     ):
         made = op(0).reference(*known)
         return cast("tuple[Array, ...]", made) if isinstance(made, tuple) else (made,)
-    (most,) = op(0).most(*types)
-    found = op(node.found.new(most))
-    return type(found).build(*operands, **found.attributes)
+    return node.found.select(operands, op)
 
 
 @onnx_op("NonZero", since=9)

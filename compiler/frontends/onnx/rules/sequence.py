@@ -6,10 +6,10 @@ import onnx
 from .....dialects import tri
 from .....dialects.core.errors import Invalid
 from .....dialects.core.tensor import Array, normalize_axis
-from ...core.values import ints, single, tensor
+from ...core.values import ints, only, single, tensor
 from ..element_types import element_type
 from ..items import TensorList
-from ..registry import Value, onnx_op
+from ..registry import Node, Value, onnx_op
 
 
 @onnx_op("SequenceEmpty", since=11)
@@ -76,16 +76,18 @@ def concat_from_sequence(xs: TensorList, *, axis: int, new_axis: int = 0) -> Val
 
 @onnx_op("SplitToSequence", since=11)
 def split_to_sequence(
-    x: Value, split: Array | None = None, *, axis: int = 0, keepdims: int = 1
+    x: Value, split: Value | None = None, *, axis: int = 0, keepdims: int = 1, node: Node
 ) -> TensorList:
     """Split into parts of one size or of given ones; without any, take single elements."""
     axis = normalize_axis(axis, tensor(x).rank)
     size = tensor(x).shape[axis]
     if split is None and not keepdims:
         return TensorList(tuple(tri.Unbind.build(x, axis=axis).ys), tensor(x).dtype)
-    sizes = ints(np.array(1) if split is None else split)
-    if split is None or split.ndim == 0:
-        sizes = _chunks(size, sizes[0])
+    if split is None or tensor(split).rank == 0:
+        part = 1 if split is None else only(node.sizes(split, "input 'split'"))
+        sizes = _chunks(size, part)
+    else:
+        sizes = node.found.compute(split, (size,) * tensor(split).size)
     parts = tri.Split.build(x, axis=axis, sizes=sizes)
     return TensorList(tuple(parts.results), tensor(x).dtype)
 

@@ -7,7 +7,8 @@ from .....dialects import tri
 from .....dialects.core.errors import Invalid
 from .....dialects.core.sizes.atoms import is_symbolic
 from .....dialects.core.sizes.checks import need, need_divides, need_same
-from .....dialects.core.sizes.limits import is_same
+from .....dialects.core.sizes.dim import lowest
+from .....dialects.core.sizes.limits import at_least, is_same
 from .....dialects.core.tensor import (
     Shape,
     Tensor,
@@ -15,11 +16,12 @@ from .....dialects.core.tensor import (
     normalize_axes,
     normalize_axis,
 )
-from ...core.run_time_shapes import reshaped, spread, with_ones
+from ...core.run_time_axes import squeezed
+from ...core.run_time_shapes import element, reshaped, spread, with_ones
 from ...core.run_time_shapes import sliced as sliced_at_run_time
 from ...core.slices import equal_parts, sliced
 from ...core.target_shapes import resolved
-from ...core.values import tensor
+from ...core.values import counted, tensor
 from ..registry import ComputedSizes, Node, Size, Sizes, Value, onnx_op
 
 
@@ -37,7 +39,7 @@ def _resolved(x: Tensor, wanted: Sequence[int], allowzero: bool) -> Shape:
     """Fill in what a target shape leaves open: zeros are sizes of x, -1 is what remains."""
     shape = list(wanted)
     for axis, size in enumerate(shape):
-        if not allowzero and not _keeps(x, axis, size) and _is_zero(size, axis):
+        if not allowzero and not _keeps(x, axis, size) and _is_zero(x, axis, size):
             if axis >= x.rank:
                 raise Invalid(f"takes size {axis} from {x}, which has rank {x.rank}")
             shape[axis] = x.shape[axis]
@@ -45,11 +47,16 @@ def _resolved(x: Tensor, wanted: Sequence[int], allowzero: bool) -> Shape:
     return resolved(shape, x.size, fault)
 
 
-def _is_zero(size: Size, axis: int) -> bool:
-    """Return whether a size is 0; one that depends on a run must not be."""
+def _is_zero(x: Tensor, axis: int, size: Size) -> bool:
+    """Return whether a size is 0; one that depends on a run must not be, unless that of x is 0."""
     answer = is_same(size, 0)
     if answer is None:
-        need(size, 1, f"computes size {size} for axis {axis}, must not be 0: that means to keep it")
+        fault = f"computes size {size} for axis {axis}, must not be 0: that means to keep it"
+        kept = x.shape[axis] if axis < x.rank else 1
+        if at_least(kept, 1):
+            need(size, 1, fault)
+        else:
+            need_same((1 - lowest(size, 1)) * kept, 0, fault)
     return answer is True
 
 
@@ -79,8 +86,10 @@ def squeeze_attribute(x: Value, *, axes: tuple[int, ...] | None = None) -> tri.R
 
 
 @onnx_op("Squeeze", since=13)
-def squeeze(x: Value, axes: Sizes | None = None) -> tri.Reshape:
-    return squeeze_attribute(x, axes=axes)
+def squeeze(x: Value, axes: Value | None = None, *, node: Node) -> tri.Reshape:
+    if axes is not None and None in node.found.known(axes):
+        return squeezed(x, axes, node.found)
+    return squeeze_attribute(x, axes=None if axes is None else node.sizes(axes, "input 'axes'"))
 
 
 @onnx_op("Unsqueeze", since=1)
@@ -119,20 +128,41 @@ def slice_(
     starts: Value,
     ends: Value,
     axes: Value | None = None,
-    steps: Sizes | None = None,
+    steps: Value | None = None,
     *,
     node: Node,
-) -> tri.Slice:
-    forward = axes is not None and steps in (None, (1,) * tensor(axes).size)
-    if axes is not None and forward and None in node.found.known(axes):
+) -> tri.Slice | Value:
+    if axes is not None and None in node.found.known(axes):
         dims = tensor(x).shape
         firsts, lasts = spread(starts, axes, (0,) * len(dims)), spread(ends, axes, dims)
-        return _slice_at_run_time(x, firsts, lasts, None, None, node)
+        apart = None if steps is None else spread(steps, axes, (1,) * len(dims))
+        return slice_(x, firsts, lasts, None, apart, node=node)
     along = None if axes is None else node.sizes(axes, "input 'axes'")
+    if steps is not None and None in node.found.known(steps):
+        return _slice_by_steps(x, starts, ends, along, steps, node)
+    strides = None if steps is None else node.sizes(steps, "input 'steps'")
     if None not in [*node.found.known(starts), *node.found.known(ends)]:
         first, last = node.sizes(starts, "input 'starts'"), node.sizes(ends, "input 'ends'")
-        return _slice(x, first, last, along, steps)
-    return _slice_at_run_time(x, starts, ends, along, steps, node)
+        return _slice(x, first, last, along, strides)
+    return _slice_at_run_time(x, starts, ends, along, strides, node)
+
+
+def _slice_by_steps(
+    x: Value, starts: Value, ends: Value, axes: Sizes | None, steps: Value, node: Node
+) -> Value:
+    """Take elements along axes that are as far apart as a run computes."""
+    dims, count = tensor(x).shape, tensor(starts).size
+    axes = tuple(range(count)) if axes is None else axes
+    _check_counts(count, tensor(ends).size, axes, (1,) * tensor(steps).size)
+    normalize_axes(axes, len(dims))
+    along = [normalize_axis(axis, len(dims)) for axis in axes]
+    cut = [dims[axis] for axis in along]
+    first, sizes = sliced_at_run_time(starts, ends, cut, steps)
+    for place, size in enumerate(node.found.compute(sizes, cut)):
+        start, step = (element(values, place) for values in (first, steps))
+        far = tri.Mul.build(counted(size, (size,)), step).y
+        x = tri.Gather.build(x, tri.Add.build(far, start).y, axis=along[place]).y
+    return x
 
 
 def _slice_at_run_time(

@@ -4,8 +4,9 @@ import math
 
 from .....dialects import tri
 from .....dialects.core.errors import Invalid, Unsupported
-from .....dialects.core.sizes.atoms import Size
 from .....dialects.core.tensor import Shape
+from ...core.reals import real
+from ...core.resampling import Resampled, Sampling, resample
 from ...core.scales import scale_between, scaled
 from ...core.values import tensor
 from ..registry import Value, pnnx_op
@@ -50,27 +51,41 @@ def interpolate(
     if keeps_factor and scale_factor is not None:
         scales = _each(scale_factor, len(pixels))
     else:
-        scales = tuple(map(_scale, sizes, pixels))
+        known = [scale_between(*pair) for pair in zip(sizes, pixels, strict=True)]
+        scales = tuple(scale for scale in known if scale is not None)
     if antialias and mode not in ("bilinear", "bicubic"):
         raise Unsupported(f"has antialias with mode '{mode}', must be bilinear or bicubic")
+    if len(scales) < len(pixels):
+        if antialias:
+            raise Unsupported(f"smooths from {pixels} to {sizes}, of which no scale is known")
+        return _resampled(input, sizes, mode, bool(align_corners))
     return tri.Resize.build(
         input,
         sizes=(*shape[:2], *sizes),
         scales=(1.0, 1.0, *scales),
         mode=MODES[mode],
         coordinate_transform=_transform(mode, bool(align_corners)),
-        nearest_mode="floor" if mode == "nearest" else "round_prefer_ceil",
+        nearest_mode=_nearest(mode),
         cubic_coeff_a=CUBIC_OF_ANTIALIAS if antialias else CUBIC,
         antialias=antialias,
         exclude_outside=antialias,
     ).y
 
 
-def _scale(wanted: Size, size: Size) -> float:
-    found = scale_between(wanted, size)
-    if found is None:
-        raise Unsupported(f"resizes an axis from {size} to {wanted}, of which no scale is known")
-    return found
+def _resampled(x: Value, sizes: Shape, mode: str, align_corners: bool) -> Value:
+    """Resize axes to sizes, of which the scales are known when the model runs."""
+    how = Sampling(MODES[mode], _transform(mode, align_corners), _nearest(mode), CUBIC)
+    pairs = zip(sizes, tensor(x).shape[2:], strict=True)
+    axes = [
+        Resampled(2 + axis, wanted, real(wanted) / real(size))
+        for axis, (wanted, size) in enumerate(pairs)
+        if wanted != size
+    ]
+    return resample(x, axes, how)
+
+
+def _nearest(mode: str) -> str:
+    return "floor" if mode == "nearest" else "round_prefer_ceil"
 
 
 def _transform(mode: str, align_corners: bool) -> str:

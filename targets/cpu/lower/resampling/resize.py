@@ -3,7 +3,6 @@
 from collections.abc import Callable, Sequence
 
 from .....dialects import tri
-from .....dialects.core.sizes.atoms import is_symbolic
 from .....dialects.tri.image.interpolation import Axis
 from ....kernels.arithmetic import float_dtype
 from ....kernels.conversion import convert
@@ -42,8 +41,7 @@ def lower_resize(op: tri.Resize, kernel: KernelBuilder, x: Buffer, y: Epilogue) 
 
 def _taps(op: tri.Resize, axis: Axis, dtype: str, kernel: KernelBuilder) -> Taps:
     dtypes = place_dtype(axis.size), dtype
-    symbolic = is_symbolic(axis.size) or is_symbolic(axis.new_size)
-    if symbolic and not axis.unchanged and not resize.repeats_of(op, axis):
+    if resize.is_computed(op, axis):
         return computed_taps(op, axis, dtypes, kernel)
     return resize.taps_of(op, axis, dtypes, lambda table, _: kernel.table(table))
 

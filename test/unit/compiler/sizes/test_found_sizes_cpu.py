@@ -112,3 +112,34 @@ def test_clones_find_different_sizes_in_several_threads(peak_finder: tuple[Sessi
         assert_equal(twin, expected, peaks(*SIZES[(start + i) % len(SIZES)], seed=i))
 
     use_clones(session, 12, use)
+
+
+TWICE = """
+<ir_version: 10, opset_import: ["" : 17]>
+twice (float[N] x, float[N] z) => (float[k] y) <int64[1] all = {-1}, float none = {0}> {
+    [left] left = Greater (x, none)
+    right = Greater (z, none)
+    i = NonZero (left)
+    j = NonZero (right)
+    places = Reshape (i, all)
+    others = Reshape (j, all)
+    first = Gather (x, places)
+    second = Gather (z, others)
+    powers = Exp (second)
+    count = Shape (first)
+    [view] view = Reshape (powers, count)
+    total = Add (view, first)
+    share = Softmax (total)
+    y = Mul (share, total)
+}
+"""
+
+
+def test_a_view_of_what_is_found_later_has_the_shape_of_what_was_found_before() -> None:
+    model, expected = runner(TWICE)
+    session = trivium.compile(model)
+    for count in (0, 1, 5, 77):
+        x = np.concatenate([[-1], np.arange(count)]).astype(np.float32)
+        assert_equal(session, expected, {"x": x, "z": x[::-1].copy()})
+    with pytest.raises(trivium.RunError, match=r"view: .* shape \[u0\] has u0 elements, x has u1"):
+        session.run({"x": x, "z": np.abs(x)})

@@ -71,7 +71,7 @@ def test_blocks_are_replaced_only_as_powers_of_two():
 def test_trimming_keeps_the_value():
     state = growing(np.zeros((2, 0, 3), np.float32))
     addresses(state, range(500, 503))
-    block = weakref.ref(state._blocks[state._next]["present"].base)
+    block = weakref.ref(state._sides[state._next].blocks[0].base)
     assert block() is not None
     state.trim()
     assert block() is None

@@ -234,7 +234,7 @@ def test_a_kernel_that_writes_out_of_bounds_shows(tmp_path: Any, stand_in_librar
     made = package()
 
     def spill(run: Run) -> None:
-        end = run.arrays[-1].ctypes.data + 2 * SIZE
+        end = run.arrays[-1].ctypes.data + SIZE
         (ctypes.c_float * 1).from_address(end)[0] = 1
 
     driver.execute(made, spill)

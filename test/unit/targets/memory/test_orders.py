@@ -13,6 +13,9 @@ from trivium.dialects.core.errors import CompileError
 from trivium.dialects.core.interpret import run
 from trivium.dialects.core.mlir import ir, new_context
 from trivium.dialects.core.module import Module
+from trivium.dialects.core.sizes.dim import symbol
+from trivium.dialects.core.sizes.substitution import evaluate
+from trivium.dialects.core.sizes.symbols import Range
 from trivium.dialects.core.tensor import Tensor
 from trivium.targets.memory.orders import (
     channels_last,
@@ -123,6 +126,20 @@ def test_images() -> None:
     assert reshaped_order((2, 8, 3, 5), (0, 2, 3, 1), (2, 120)) is None
     assert reshaped_order((2, 8, 1, 1), (0, 2, 3, 1), (2, 8)) == (0, 1)
     assert reshaped_order((1, 8, 3, 5), (0, 2, 3, 1), (8, 3, 5)) == (1, 2, 0)
+
+
+@pytest.mark.parametrize("low", [0, 1])
+def test_the_order_of_symbols_is_that_of_all_sizes(low: int) -> None:
+    n, h, w = (symbol(name, Range(low)) for name in ("n", "h", "w"))
+    shape, order = (n, 8, h, w), (0, 2, 3, 1)
+    for new in ((n, 8, h * w), (n, 2, 4, h, w), (1, n, 8, h, w), (n, 8 * h, w), (8 * h, w)):
+        found = reshaped_order(shape, order, new)
+        for sizes in ({"n": 2, "h": 3, "w": 5}, {"n": 1, "h": 1, "w": 4}, {"n": 3, "h": 2, "w": 1}):
+            known, wanted = (tuple(evaluate(s, sizes) for s in each) for each in (shape, new))
+            if found is not None and math.prod(known) == math.prod(wanted):
+                there = laid_out(known, order).reshape(wanted)
+                np.testing.assert_array_equal(laid_out(wanted, found), there)
+    assert reshaped_order(shape, order, (n, 8, h * w)) == (0, 2, 1)
 
 
 def test_nothing_lies_anywhere() -> None:

@@ -6,41 +6,41 @@ import numpy as np
 
 from ......dialects import tri
 from ......dialects.core.errors import Invalid
-from ......dialects.core.tensor import Array, numpy_dtype
+from ......dialects.core.sizes.checks import need
+from ......dialects.core.tensor import numpy_dtype
 from ....core.folding import fold_blocks
 from ....core.grids import affine_grid as grid_of
-from ....core.values import constant, ints, tensor
-from ...registry import Value, onnx_op
+from ....core.values import constant, tensor
+from ...registry import ComputedSizes, Value, onnx_op
 from ...windows import Ints, window
 from ..conv import kernel_of
 
 
 @onnx_op("AffineGrid", since=20)
-def affine_grid(theta: Value, size: Array, *, align_corners: int = 0) -> Value:
-    return grid_of(theta, ints(size), align_corners=bool(align_corners))
+def affine_grid(theta: Value, size: ComputedSizes, *, align_corners: int = 0) -> Value:
+    return grid_of(theta, size, align_corners=bool(align_corners))
 
 
 @onnx_op("Col2Im", since=18)
 def col2im(
     x: Value,
-    image_shape: Array,
-    block_shape: Array,
+    image_shape: ComputedSizes,
+    block_shape: ComputedSizes,
     *,
     dilations: Ints | None = None,
     pads: Ints | None = None,
     strides: Ints | None = None,
 ) -> Value:
     """Add up blocks where they overlap."""
-    image, block = ints(image_shape), ints(block_shape)
-    seen = window(image, block, strides, pads, dilations, "NOTSET")
-    return fold_blocks(x, image, block, **seen.attributes)
+    seen = window(image_shape, block_shape, strides, pads, dilations, "NOTSET")
+    return fold_blocks(x, image_shape, block_shape, **seen.attributes)
 
 
 @onnx_op("MaxUnpool", since=9)
 def max_unpool(
     x: Value,
     indices: Value,
-    output_shape: Array | None = None,
+    output_shape: ComputedSizes | None = None,
     *,
     kernel_shape: Ints,
     pads: Ints | None = None,
@@ -50,9 +50,12 @@ def max_unpool(
     shape = tensor(x).shape
     seen = window(shape[2:], kernel_shape, strides, pads, None, "NOTSET")
     inner = (*shape[:2], *seen.input_sizes(shape[2:]))
-    wanted = inner if output_shape is None else ints(output_shape)
-    if min(inner) < 1 or len(wanted) != len(inner):
-        raise Invalid(f"makes an output of shape {inner}, must be above 0 and fit {wanted}")
+    wanted = inner if output_shape is None else output_shape
+    fault = f"makes an output of shape {inner}, must be above 0 and fit {wanted}"
+    if len(wanted) != len(inner):
+        raise Invalid(fault)
+    for size in inner:
+        need(size, 1, fault)
     zeros = tri.Expand.build(
         constant(np.zeros((), numpy_dtype(tensor(x).dtype))), shape=(math.prod(inner),)
     ).y

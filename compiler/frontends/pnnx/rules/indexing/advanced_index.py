@@ -9,9 +9,10 @@ import numpy as np
 
 from ......dialects import tri
 from ......dialects.core.attributes import tensor_of
-from ......dialects.core.errors import Invalid, NeedsValue
+from ......dialects.core.errors import Invalid
 from ......dialects.core.mlir import ir
 from ......dialects.core.tensor import Array, Shape, broadcast
+from ....core.main_function import MainFunction
 from ....core.values import cast as to_type
 from ....core.values import constant, constant_of, tensor
 from ...cut_indices import completed
@@ -20,6 +21,7 @@ from ...format.operator import Operator
 from ...promotion import Operand, as_type
 from ...registry import Complex, Value, pnnx_op
 from ...views import expand, gather, rank_of, reshape, shape_of, transpose
+from .index import true_places
 
 Tensor = Value | Complex
 Indices = dict[int, Value]
@@ -27,13 +29,13 @@ Indices = dict[int, Value]
 
 
 @pnnx_op("Tensor.index")
-def index(input: Tensor, expr: Any, *, operator: Operator) -> Tensor:
+def index(input: Tensor, expr: Any, *, operator: Operator, main: MainFunction) -> Tensor:
     """Take elements by indices: a list with numbers, or a tensor, or None, for each axis."""
     if "expr" in operator.parameters:
         expr = _parsed(operator.parameters["expr"].text)
         expr = completed(expr, shape_of(input), operator)
     listed = cast("list[Any]", expr) if isinstance(expr, list) else [expr]
-    return _taken(input, _by_axis(listed, rank_of(input)))
+    return _taken(input, _by_axis(listed, rank_of(input), main))
 
 
 def _parsed(text: str) -> list[Any]:
@@ -58,7 +60,7 @@ def _numbers(given: Any) -> Array:
     return array if array.dtype.kind == "b" else array.astype(np.int64)
 
 
-def _by_axis(listed: Sequence[Any], rank: int) -> Indices:
+def _by_axis(listed: Sequence[Any], rank: int, main: MainFunction) -> Indices:
     """Give each axis its indices; a mask of several axes gives as many."""
     found: Indices = {}
     axis = 0
@@ -66,7 +68,7 @@ def _by_axis(listed: Sequence[Any], rank: int) -> Indices:
         if each is None:
             axis += 1
             continue
-        for places in _places(each):
+        for places in _places(each, main):
             found[axis] = places
             axis += 1
     if axis > rank:
@@ -76,13 +78,13 @@ def _by_axis(listed: Sequence[Any], rank: int) -> Indices:
     return found
 
 
-def _places(given: Any) -> list[Value]:
+def _places(given: Any, main: MainFunction) -> list[Value]:
     """Return indices of one axis, or, where a mask is true, of as many axes as it has."""
     if isinstance(given, Attribute):
         given = given.array()
     array = constant_of(given) if isinstance(given, ir.Value) else _numbers(given)
     if isinstance(given, ir.Value) and tensor_of(given.type).dtype == "i1" and array is None:
-        raise NeedsValue("needs the value of a mask at compile time: it decides the shape", ())
+        return list(tri.Unbind.build(true_places(given, main), axis=0).results)
     if array is not None and array.dtype.kind == "b":
         if not array.ndim:
             raise Invalid("has one bool as a mask, must have one for each element of an axis")
@@ -130,11 +132,16 @@ def _taken(x: Tensor, indices: Indices) -> Tensor:
 
 @pnnx_op("Tensor.index_put")
 def index_put(
-    input: Value, indices: list[Any] | Value, values: Operand, *, accumulate: bool = False
+    input: Value,
+    indices: list[Any] | Value,
+    values: Operand,
+    *,
+    accumulate: bool = False,
+    main: MainFunction,
 ) -> Value:
     """Write values, which broadcast, at indices; or add them, as often as a place is named."""
     rank, dtype = tensor(input).rank, tensor(input).dtype
-    found = _by_axis(indices if isinstance(indices, list) else [indices], rank)
+    found = _by_axis(indices if isinstance(indices, list) else [indices], rank, main)
     order = _in_front(found, rank)
     tuples, shape = _together(found)
     front = transpose(input, order)
@@ -147,7 +154,7 @@ def index_put(
     new = range(first, first + len(shape))
     updates = transpose(updates, [*new, *(a for a in range(len(taken)) if a not in new)])
     reduction = "add" if accumulate else "none"
-    if not math.prod(shape):
+    if math.prod(shape) == 0:
         return input
     made = tri.ScatterNd.build(front, tuples, updates, reduction=reduction).y
     return transpose(made, [order.index(axis) for axis in range(rank)])

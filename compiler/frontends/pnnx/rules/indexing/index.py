@@ -9,7 +9,9 @@ from ......dialects.core.errors import Invalid
 from ......dialects.core.sizes.atoms import is_symbolic
 from ......dialects.core.sizes.checks import need, need_same
 from ......dialects.core.tensor import Array, Shape, broadcast
-from ....core.values import cast, tensor
+from ....core.found_sizes import FoundSizes
+from ....core.main_function import MainFunction
+from ....core.values import cast, constant, tensor
 from ...promotion import Operand, as_type, promote
 from ...registry import Complex, Value, pnnx_op
 from ...views import (
@@ -22,6 +24,7 @@ from ...views import (
     reshape,
     shape_of,
     take,
+    transpose,
 )
 
 Tensor = Value | Complex
@@ -93,17 +96,60 @@ def scatter(
 
 
 @pnnx_op("torch.masked_select")
-def masked_select(input: Value, mask: Array) -> Value:
-    """Take the elements where the mask is true, which must be known: it decides how many."""
-    shape = broadcast(tensor(input).shape, mask.shape)
-    chosen = np.flatnonzero(np.broadcast_to(mask != 0, shape))
-    x = expand(input, shape)
-    return take(reshape(x, (tensor(x).size,)), chosen.astype(np.int64), 0)
+def masked_select(input: Value, mask: Value, *, main: MainFunction) -> Value:
+    """Take the elements where the mask is true."""
+    shape = broadcast(tensor(input).shape, tensor(mask).shape)
+    known = main.evaluate(mask)
+    x, chosen = (flat(expand(each, shape)) for each in (input, mask))
+    if known is not None:
+        places = np.flatnonzero(np.broadcast_to(known != 0, shape))
+        return take(x, places.astype(np.int64), 0)
+    operands = (x, cast(chosen, "i1"))
+    made = FoundSizes(main).select(operands, lambda count: tri.Compress(count=count, axis=0))
+    return made.results[0]
 
 
-@pnnx_op("torch.nonzero")
-def nonzero(input: Array) -> Array:
-    return np.argwhere(input).astype(np.int64)
+def flat(x: Value) -> Value:
+    return reshape(x, (tensor(x).size,))
+
+
+@pnnx_op("torch.nonzero", "aten::nonzero")
+def nonzero(input: Value, *, main: MainFunction) -> Array | Value:
+    known = main.evaluate(input)
+    if known is not None:
+        return np.argwhere(known).astype(np.int64)
+    return transpose(true_places(input, main), [1, 0])
+
+
+@pnnx_op("aten::where")
+def where_true(input: Value, *, main: MainFunction) -> tuple[list[Value]]:
+    """Return the indices along each axis of the elements that are not zero."""
+    return (list(tri.Unbind.build(true_places(input, main), axis=0).results),)
+
+
+def true_places(x: Value, main: MainFunction) -> Value:
+    """Return a row for each axis: the indices of the elements that are not zero."""
+    return FoundSizes(main).select([x], lambda count: tri.NonZero(count=count)).results[0]
+
+
+@pnnx_op("aten::_unique2")
+def unique(
+    input: Value,
+    sorted: bool = True,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    *,
+    main: MainFunction,
+) -> tuple[Value, Value, Value]:
+    """Return the different elements, the place of each element among them, how many there are.
+
+    What is not asked for is empty.
+    """
+    made = FoundSizes(main).select([flat(input)], lambda count: tri.Unique(count=count, axis=0))
+    values, _, inverse, counts = made.results
+    nothing = constant(np.zeros(0, np.int64))
+    places = reshape(inverse, tensor(input).shape) if return_inverse else nothing
+    return values, places, counts if return_counts else nothing
 
 
 @pnnx_op("torch.repeat_interleave")

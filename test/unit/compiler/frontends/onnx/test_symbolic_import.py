@@ -50,6 +50,12 @@ MODELS = {
             rows = Slice (table, front, length, one)
             y = Add (x, rows)
         }""",
+    "divide by the last of halved rows": """last (float[1, 3, H, W] x) => (float[a, b, c, d] y)
+        <int64[1] minus = {-1}, int64[1] end = {2147483647}, int64[1] rows = {2}> {
+            halved = MaxPool <kernel_shape = [2, 2], strides = [2, 2]> (x)
+            last = Slice (halved, minus, end, rows)
+            y = Div (halved, last)
+        }""",
     "causal mask": """mask (float[T, S] x) => (float[a, b] y)
         <int64 zero = {0}, int64 one = {1}, int64[1] front = {0}, float low = {-1000}> {
             shape = Shape (x)

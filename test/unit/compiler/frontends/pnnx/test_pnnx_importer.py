@@ -221,20 +221,34 @@ def test_slices_take_indices_that_are_computed() -> None:
     assert result.tolist() == [0, 1, 2]
 
 
-def test_what_decides_a_shape_must_be_known() -> None:
+def test_an_element_may_decide_a_size() -> None:
     source = text(
         "pnnx.Input a 0 1 0 #0=(2)i64",
         "Tensor.select n 1 1 0 1 dim=0 index=0",
         "torch.arange count 1 1 1 2 $end=1 #2=(4)i64",
         "pnnx.Output out 1 0 2",
     )
+    # With other values than those of the file, shapes may be others, too.
+    for (result,) in (
+        run(source, np.array([3, 0])),
+        run(source, constants={"in0": np.array([3, 0])}),
+    ):
+        assert result.tolist() == [0, 1, 2]
+
+
+def test_an_axis_must_be_known() -> None:
+    source = text(
+        "pnnx.Input a 0 1 0 #0=(2)i64",
+        "Tensor.select n 1 1 0 1 dim=0 index=0",
+        "torch.unsqueeze wide 2 1 0 1 2 $input=0 $dim=1",
+        "pnnx.Output out 1 0 2",
+    )
     with pytest.raises(CompileError) as caught:
         imported(source)
-    assert "needs the value of input 'end' at compile time" in str(caught.value)
+    assert "needs the value of input 'dim' at compile time" in str(caught.value)
     assert caught.value.needs == ("in0",)
-    # With other values than those of the file, shapes may be others, too.
-    (result,) = run(source, constants={"in0": np.array([3, 0])})
-    assert result.tolist() == [0, 1, 2]
+    (result,) = run(source, constants={"in0": np.array([1, 0])})
+    assert result.tolist() == [[1], [0]]
 
 
 # -- faults -----------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ import ctypes
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 import onnx.parser
@@ -144,13 +144,12 @@ def test_a_program_with_symbols_reads_its_sizes_from_the_job() -> None:
         x = np.arange(2 * size)
         y = np.zeros(2 * size, np.int64)
         pointers = np.array([x.ctypes.data, y.ctypes.data])
-        bases = cast("Bases", SimpleNamespace(address=pointers.ctypes.data, kept=pointers))
-        tables = [
-            np.array([evaluate(word, {"T": size}) for word in words], np.int64)
-            for words in (program.words, program.ranges)
-        ]
-        address = library.address(program.symbol)
-        run = ParallelProgram(library, bases, pool, address, program.phases, 0, threads, tables).run
+        memory: Any = {"address": pointers.ctypes.data, "memory_of_threads": np.zeros}
+        bases = cast("Bases", SimpleNamespace(**memory, kept=pointers))
+        words = (*program.words, *program.ranges)
+        numbers = np.array([evaluate(word, {"T": size}) for word in words], np.int64)
+        work = (library.address(program.symbol), program.phases, 0, threads)
+        run = ParallelProgram(library, bases, pool, *work, numbers, len(program.words)).run
 
         def check() -> None:
             y[:] = 0

@@ -7,7 +7,10 @@ from trivium.dialects import tri
 from trivium.dialects.core.errors import CompileError, Undecided
 from trivium.dialects.core.mlir import new_context
 from trivium.dialects.core.module import Module, ops
-from trivium.targets.cpu.emit.undecided import TRIAL
+from trivium.targets import forks
+from trivium.targets.cache import VARIABLE
+from trivium.targets.cpu.emit.compile import compile_kernels
+from trivium.targets.cpu.emit.undecided import TRIAL, lowered_once
 from trivium.targets.cpu.registry import TABLE
 from trivium.targets.kernels.kernel_table import Lowering
 from trivium.targets.options import CompileOptions
@@ -89,3 +92,44 @@ def test_accelerators_want_exact_sizes() -> None:
         with pytest.raises(CompileError) as error:
             build_module(module, pipeline_for("vanilla", 2, options), options)
         assert "target 'vanilla' compiles models of exact sizes" in str(error.value)
+
+
+@pytest.fixture
+def lowerings_of_exp(monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """Keep nothing on disk and work in this process; count the lowerings of tri.exp."""
+    monkeypatch.setenv(VARIABLE, "off")
+    monkeypatch.setattr(forks, "_processes", lambda: 1)
+    known, calls = TABLE.lowerings[tri.Exp], list[object]()
+
+    def lower(op: tri.Exp, x: object) -> object:
+        calls.append(op)
+        return known.function(op, x)
+
+    monkeypatch.setitem(TABLE.lowerings, tri.Exp, Lowering(known.kind, lower))
+    return calls
+
+
+@pytest.mark.parametrize("machines", ["x86-64-v3", "x86-64-v2,x86-64-v4"])
+def test_a_kernel_that_was_tried_is_not_lowered_again(
+    machines: str, lowerings_of_exp: list[object]
+) -> None:
+    options = CompileOptions(machine=tuple(machines.split(",")))
+    counts: list[int] = []
+    for text in STATIC, SYMBOLIC:
+        lowerings_of_exp.clear()
+        with new_context():
+            build_module(Module.parse(text), pipeline_for("cpu", 2, options), options)
+        counts.append(len(lowerings_of_exp))
+    assert counts[0] == counts[1] > 0
+
+
+def test_kept_kernels_are_those_that_would_be_lowered() -> None:
+    options = CompileOptions(machine="x86-64-v3")
+    with new_context():
+        module = Module.parse(SYMBOLIC)
+        with lowered_once(options):
+            Place(("cpu",)).run(module)
+            kept = compile_kernels(placed_groups(module), options.machines[0], options)
+        lowered = compile_kernels(placed_groups(module), options.machines[0], options)
+    assert kept == lowered
+    assert len(kept.objects) == 3

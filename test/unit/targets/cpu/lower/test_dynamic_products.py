@@ -3,7 +3,9 @@
 from typing import Any
 
 import pytest
-from dynamic_kernels import Dynamic, Sizes, assert_equal_to_static
+from dynamic_kernels import assert_equal_to_static
+from resampled import SAMPLED
+from symbolic_groups import Dynamic, Sizes
 from trivium.dialects import cpu, tri
 from trivium.dialects.core.mlir import ir
 from trivium.dialects.core.op import Op
@@ -127,35 +129,6 @@ POOLS = [
     Dynamic(cpu.Unblock, ["N 2 H W 16"]),
 ]
 
-SAMPLED = [
-    *[
-        Dynamic(tri.GridSample, ["N 3 H W", "N 5 4 2"], {"mode": mode, "padding_mode": padding})
-        for mode, padding in (("linear", "zeros"), ("cubic", "reflection"), ("nearest", "border"))
-    ],
-    *[
-        Dynamic(
-            tri.Resize,
-            ["N 3 H W"],
-            {
-                "sizes": ("=N", 3, "=2*H", new_width),
-                "scales": (1.0, 1.0, 2.0, scale),
-                "mode": mode,
-                "coordinate_transform": transform,
-                **more,
-            },
-            exact=False,
-        )
-        for new_width, scale, mode, transform, more in (
-            ("=2*W", 2.0, "linear", "half_pixel", {}),
-            ("=W//2+1", 0.75, "linear", "pytorch_half_pixel", {"antialias": True}),
-            ("=2*W", 2.0, "cubic", "align_corners", {"exclude_outside": True}),
-            ("=3*W", 2.5, "linear", "half_pixel_symmetric", {}),
-            ("=W+1", 1.5, "nearest", "asymmetric", {"nearest_mode": "floor"}),
-            ("=W+1", 1.5, "nearest", "tf_half_pixel_for_nn", {"nearest_mode": "ceil"}),
-        )
-    ],
-]
-
 FORWARD: dict[str, Any] = {"hidden_size": 5, "direction": "forward"}
 
 RECURRENT = [
@@ -166,21 +139,17 @@ RECURRENT = [
 ]
 
 
-def _name(case: Dynamic) -> str:
-    return f"{case.cls.__name__}-{'-'.join(case.listed).replace(' ', '_')}"
-
-
-@pytest.mark.parametrize("case", [*PRODUCTS, *ATTENTION, *RECURRENT], ids=_name)
+@pytest.mark.parametrize("case", [*PRODUCTS, *ATTENTION, *RECURRENT], ids=str)
 def test_products_of_any_sizes_are_those_of_known_sizes(case: Dynamic) -> None:
     few = [at for at in ROWS if not case.ranges or at["T"] < 14 or "512" in case.ranges["T"]]
     assert_equal_to_static([case], few)
 
 
-@pytest.mark.parametrize("case", [*CONVOLUTIONS, *ORDERED_BY_WIDTH, *POOLS], ids=_name)
+@pytest.mark.parametrize("case", [*CONVOLUTIONS, *ORDERED_BY_WIDTH, *POOLS], ids=str)
 def test_images_of_any_sizes_are_computed_as_those_of_known_sizes(case: Dynamic) -> None:
     assert_equal_to_static([case], IMAGES)
 
 
-@pytest.mark.parametrize("case", [*WINOGRAD, *SAMPLED], ids=_name)
+@pytest.mark.parametrize("case", [*WINOGRAD, *SAMPLED], ids=str)
 def test_images_of_any_sizes_are_transformed_as_those_of_known_sizes(case: Dynamic) -> None:
     assert_equal_to_static([case], IMAGES[::2])

@@ -1,23 +1,19 @@
 """Packages for a GPU whose sizes depend on symbols: one compile, run by Triton's interpreter."""
 
-import re
 from collections.abc import Sequence
 
 import numpy as np
 import onnx
+import onnx.parser
 import onnxruntime
 import pytest
 import trivium
-from interpreter import run_source
+from interpreted import interpreted
 from onnx import TensorProto, helper, numpy_helper
-from trivium.dialects.core.tensor import dtype_of
-from trivium.dialects.tile.types import Memory
 from trivium.runtime.errors import RunError
 from trivium.runtime.package import Package
 from trivium.runtime.session import Session
-from trivium.targets.gpu.emit.source import Parameter, SizeParameter, Source
-from trivium.targets.gpu.emit.spelling import SIGNATURE
-from trivium.test.unit.runtime.gpu.stand_in import Run, StandIn
+from trivium.test.unit.runtime.gpu.stand_in import StandIn
 
 SIZES = ((2, 5), (1, 1), (3, 40), (2, 5), (1, 17))
 
@@ -52,34 +48,18 @@ def package() -> Package:
     return trivium.build(encoder(), target="gpu:sm_90", shapes=ranges)
 
 
-def interpreted(package: Package, run: Run) -> None:
-    """Run the source that a package has of a kernel, on arrays of the device."""
-    kernel = run.kernel
-    text = bytes(package.entries[kernel.source]).decode()
-    signature = re.search(r"^def \w+\((.*?)\):", text, re.DOTALL | re.MULTILINE)
-    assert signature is not None
-    names = [each.split(":")[0].strip() for each in signature[1].split(",") if each.strip()]
-    count = len(kernel.parameters)
-    parameters = [
-        Parameter(name, _type(each.dtype), each.buffer, Memory(each.shape, each.strides, "f32"))
-        for name, each in zip(names, kernel.parameters, strict=False)
-    ]
-    sizes = map(SizeParameter, names[count:], kernel.sizes)
-    blocks = tuple((name, int(size)) for name, size in (b.split("=") for b in kernel.blocks))
-    name = kernel.symbol
-    grid = (run.grid[0], run.grid[1], run.grid[2])
-    source = Source(text, name, tuple(parameters), blocks, grid, (), tuple(sizes))
-    for array, made in zip(run.arrays, run_source(source, run.arrays), strict=True):
-        array[...] = made
-
-
-def _type(dtype: str) -> str:
-    return f"*{SIGNATURE[dtype_of(np.dtype(dtype))]}"
-
-
 def expected(model: onnx.ModelProto, xs: Sequence[np.ndarray]) -> list[np.ndarray]:
     session = onnxruntime.InferenceSession(model.SerializeToString())
     return [np.asarray(session.run(None, {"x": x})[0]) for x in xs]
+
+
+RESIZED = """
+    <ir_version: 8, opset_import: ["" : 17]>
+    resized (float[1, 2, H, W] x) => (float[1, 2, K, L] y)
+    <float[0] none = {}, float[4] twice = {1, 1, 2, 2}> {
+        y = Resize <mode = "linear"> (x, none, twice)
+    }
+"""
 
 
 def test_one_compile_runs_all_sizes(package: Package, stand_in: StandIn) -> None:
@@ -93,6 +73,22 @@ def test_one_compile_runs_all_sizes(package: Package, stand_in: StandIn) -> None
             (got,) = session.run({"x": x}).values()
             assert not stand_in.errors
             np.testing.assert_allclose(got, want, 1e-4, 1e-5)
+
+
+def test_images_are_resized_at_all_sizes(stand_in: StandIn) -> None:
+    model = onnx.parser.parse_model(RESIZED)
+    sides = trivium.Range(1, 64, likely=16)
+    package = trivium.build(model, target="gpu:sm_90", shapes={"H": sides, "W": sides})
+    random = np.random.default_rng(2)
+    xs = [random.random((1, 2, h, w), np.float32) for h, w in ((3, 5), (1, 9))]
+    stand_in.execute(package, lambda run: interpreted(package, run))
+    with Session(package, device=stand_in.device()) as session:
+        for x, want in zip(xs, expected(model, xs), strict=True):
+            stand_in.sizes = {"H": x.shape[2], "W": x.shape[3]}
+            (got,) = session.run({"x": x}).values()
+            assert not stand_in.errors
+            np.testing.assert_allclose(got, want, 1e-5, 1e-6)
+    assert {step.kind for step in package.manifest.steps} == {"copy", "gpu"}
 
 
 def test_a_size_that_is_met_again_runs_as_a_graph(package: Package, stand_in: StandIn) -> None:

@@ -81,6 +81,14 @@ def test_non_max_suppression() -> None:
     check(text, [BOXES | each for each in (nothing, everything, *limits)])
 
 
+def test_boxes_and_scores_of_sizes_with_different_names() -> None:
+    text = """
+    main (float[1, A, 4] b, float[1, 2, B] s, int64[1] k, float[1] o, float[1] t)
+      => (int64[n, 3] y) { y = NonMaxSuppression (b, s, k, o, t) }"""
+    few = {"b": BOXES["b"][:, :7], "s": BOXES["s"][..., :7]}
+    check(text, [BOXES, BOXES | few])
+
+
 def test_thresholds_may_be_left_out() -> None:
     text = """
     main (float[1, 20, 4] b, float[1, 2, 20] s, int64[1] k)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from trivium.runtime import Package, RunError, Session
 from trivium.runtime.contents import ARENA, SizeCheck
-from trivium.runtime.plans.plan import MOST_PLANS
+from trivium.runtime.plans.plan_cache import MOST_PLANS
 from trivium.test.unit.runtime.clones import use_clones
 from trivium.test.unit.runtime.symbolic import (
     DIALECTS,
@@ -53,9 +53,14 @@ def test_a_plan_is_kept_for_the_shapes_last_used(session: Session):
     assert plans is not None
     for n in range(1, 2 * MOST_PLANS):
         assert_runs(session, n, 16)
-    assert len(plans._kept) == MOST_PLANS
-    for _ in range(2):
-        assert [plans.run(feeds(n, 16)) is None for n in (1, MOST_PLANS, 9)] == [True, False, False]
+    last = [((n, 16), (16,)) for n in range(MOST_PLANS, 2 * MOST_PLANS)]
+    assert list(plans._kept) == last
+    kept = {shapes: plans._kept[shapes] for shapes in last}
+    for _ in range(3):
+        assert_runs(session, 9, 16)
+        assert_runs(session, 1, 16)
+    assert list(plans._kept) == [*last[2:], last[1], ((1, 16), (16,))]
+    assert plans._kept[last[1]] is kept[last[1]]
 
 
 def test_a_package_survives_its_file(tmp_path: Path):

@@ -1,0 +1,42 @@
+"""Kernels for all sizes of images, against the reference at some of them."""
+
+import numpy as np
+import pytest
+from gpu_kernels import run_kernels
+from resampled import SAMPLED
+from symbolic_groups import Dynamic, build, draw_operand, forget_groups
+from trivium.dialects import tri
+from trivium.dialects.core.attributes import tensor_of
+from trivium.dialects.core.mlir import ir, new_context
+from trivium.dialects.core.verification import verify
+from trivium.dialects.tile.interpret import run_kernel
+from trivium.targets.gpu.lower.group import lower_group
+
+IMAGES = [{"N": n, "H": h, "W": w} for n, h, w in ((1, 1, 1), (2, 3, 5), (1, 16, 17), (1, 1, 40))]
+
+
+MOVED = [
+    Dynamic(tri.Pad, ["N H W"], {"pads": (0, 2, 3, 0, 0, 7), "mode": "reflect"}),
+    Dynamic(tri.Pad, ["N H W"], {"pads": (0, 5, 0, 0, 1, 9), "mode": "wrap"}),
+    Dynamic(tri.Roll, ["H W N"], {"shifts": (-2, 9), "axes": (1, 0)}),
+]
+
+
+@pytest.mark.parametrize("case", [*SAMPLED, *MOVED], ids=str)
+def test_images_of_any_sizes(case: Dynamic) -> None:
+    with new_context(), ir.Location.unknown():
+        group = build(case, None, "gpu")
+        kernels = lower_group(group, module := ir.Module.create())
+        verify(module.operation)
+        for sizes in IMAGES:
+            known = build(case, sizes, "gpu")
+            (op, *_) = known.members
+            inputs = [
+                draw_operand(tensor_of(value.type), seed)
+                for seed, value in enumerate(known.block.arguments)
+            ]
+            (got,) = run_kernels(
+                group, kernels, inputs, lambda k, m, at=sizes: run_kernel(k, m, at), sizes
+            )
+            np.testing.assert_allclose(got, op.evaluate(inputs), 1e-4, 1e-5, err_msg=str(sizes))
+        forget_groups()
