@@ -22,7 +22,7 @@ class Frozen:
     _positional: ClassVar[tuple[str, ...]]
     _defaults: ClassVar[dict[str, Any]]
     _factories: ClassVar[dict[str, Callable[[], Any]]]
-    _compared: "ClassVar[attrgetter[Any]]"
+    _compared: ClassVar[Callable[[Any], Any]]
 
     def __init_subclass__(cls, *, kw_only: bool = False) -> None:
         dataclass(init=False, repr=False, eq=False, kw_only=kw_only)(cls)
@@ -67,10 +67,11 @@ class Frozen:
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
             return NotImplemented
-        return bool(self._compared(self) == self._compared(other))
+        compared = type(self)._compared
+        return bool(compared(self) == compared(other))
 
     def __hash__(self) -> int:
-        return hash(self._compared(self))
+        return hash(type(self)._compared(self))
 
     def __repr__(self) -> str:
         values = ", ".join(f"{f.name}={getattr(self, f.name)!r}" for f in fields(self))

@@ -7,6 +7,7 @@ from typing import Any
 
 from trivium.runtime.contents import Part
 from trivium.runtime.cpu.report import CpuReport
+from trivium.runtime.report import PartReport
 from trivium.tools.bench.reports import BenchReport, KernelsReport
 from trivium.tools.package_info import PackageInfo
 from trivium.tools.placement_report import NodeReports, Placements
@@ -24,7 +25,7 @@ ROOTS: dict[str, type[Any]] = {
 }
 """The class of the report of each command."""
 
-TYPES_ALONE = {"CpuReport": CpuReport}
+TYPES_ALONE = {"CpuReport": CpuReport, "PartReport": PartReport}
 """What modules of parts import for their types alone."""
 
 WORDS = {str: "string", int: "integer", float: "number", bool: "boolean"}
