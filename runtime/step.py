@@ -40,7 +40,7 @@ class FoundSize(Frozen):
     of: str = SHAPE
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)  # subclasses have them
 class Step(Kind):
     """Base of all steps; a subclass is a frozen dataclass with a `kind`, and fields of its own.
 
