@@ -4,7 +4,7 @@
 package would mostly be that. Classes that other distributions subclass stay dataclasses.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, FrozenInstanceError, dataclass, field, fields
 from operator import attrgetter
 from typing import Any, ClassVar, dataclass_transform
@@ -36,24 +36,23 @@ class Frozen:
         cls._compared = attrgetter(*(f.name for f in listed if f.compare))
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
-        values = vars(self)
+        values = self.__dict__
         values.update(self._defaults)
         for name, make in self._factories.items():
             values[name] = make()
         if arguments:
-            named = self._by_name(arguments, named)
+            self._check_positions(arguments, named)
+            values.update(zip(self._positional, arguments, strict=False))
         values.update(named)
         if values.keys() != self._names:
             missing, unknown = self._names - values.keys(), values.keys() - self._names
             raise self._refusal(f"lacks {sorted(missing)}, does not know {sorted(unknown)}")
 
-    def _by_name(self, arguments: tuple[Any, ...], named: dict[str, Any]) -> dict[str, Any]:
-        given = dict(zip(self._positional, arguments, strict=False))
-        if len(given) < len(arguments):
+    def _check_positions(self, arguments: tuple[Any, ...], named: Mapping[str, Any]) -> None:
+        if len(arguments) > len(self._positional):
             raise self._refusal(f"takes {len(self._positional)} values, got {len(arguments)}")
-        if twice := given.keys() & named.keys():
+        if named and (twice := named.keys() & self._positional[: len(arguments)]):
             raise self._refusal(f"got {sorted(twice)} twice")
-        return given | named
 
     def _refusal(self, fault: str) -> TypeError:
         return TypeError(f"{type(self).__qualname__} {fault}")
