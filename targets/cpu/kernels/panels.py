@@ -10,7 +10,6 @@ from ....dialects.core.sizes.substitution import likely
 from ....dialects.core.tensor import DTYPES, Shape
 from ...kernels.conversion import convert
 from ...memory.strides import row_major
-from ..schedule.costs import ALIASING
 from ..schedule.tiles import Tile
 from .buffer import Buffer, Lanes
 from .builder import KernelBuilder
@@ -188,16 +187,17 @@ class WidenedPanel(Panel):
 
 
 def private_rows(kernel: KernelBuilder, rows: int, size: Size, dtype: str) -> Buffer:
-    """Allocate private rows; those of a bounded size that changes are a number of elements apart.
+    """Allocate private rows; those of a size that changes are whole cache lines apart.
 
-    Then one pointer and constants address several rows, of which caches take each somewhere else.
+    Caches take lines of several rows each somewhere else, and vectors may be stored whole. If the
+    size is bounded, that is a number of elements: constants then address several rows.
     """
-    most = bounds(size)[1]
-    if not is_symbolic(size) or most is None or most > LONGEST:
+    if not is_symbolic(size):
         return kernel.private((rows, size), dtype)
     line = LINE * 8 // DTYPES[dtype].bits
-    pitch = -(-most // line) * line
-    pitch += 0 if pitch % (ALIASING // LINE * line) else line
+    most = bounds(size)[1]
+    longest = size if most is None or most > LONGEST else most
+    pitch = (ceildiv(longest, line) // 2 * 2 + 1) * line
     return kernel.private((rows, pitch), dtype).slice([0, 0], (rows, size), [1, 1])
 
 
