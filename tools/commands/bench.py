@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 from ...dialects.core.errors import CompileError, Diagnostic, Invalid
 from ...runtime.errors import Fault
-from ...runtime.manifest import spelled_sizes
 from ...targets.option import size_set
 from .. import arguments
 from ..json_report import json_text
@@ -179,6 +178,8 @@ def _compare(path: str, flags: argparse.Namespace) -> "Iterator[ModelReport]":
 
 
 def _title(path: str, sizes: Mapping[str, int]) -> str:
+    from ...runtime.manifest import spelled_sizes
+
     return f"{path} at {spelled_sizes(sizes)}" if sizes else path
 
 

@@ -12,8 +12,6 @@ from .dim import floordiv, highest, lowest
 _LONGEST, _DEEPEST = 4096, 64
 
 _OPERATORS: dict[type, Callable[[Size, Size], Size]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
     ast.Mult: operator.mul,
     ast.FloorDiv: floordiv,
 }
@@ -53,6 +51,8 @@ def _value(node: ast.expr, symbols: Mapping[str, Size], depth: int) -> Size:
             return symbols[name]
         case ast.UnaryOp(op=ast.USub(), operand=operand):
             return -value(operand)
+        case ast.BinOp(op=ast.Add() | ast.Sub()):
+            return sum(map(value, _terms(node)))
         case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATORS:
             return _OPERATORS[type(op)](value(left), value(right))
         case ast.Call(func=ast.Name(id=name), args=[_, *_] as given, keywords=[]) if (
@@ -61,3 +61,13 @@ def _value(node: ast.expr, symbols: Mapping[str, Size], depth: int) -> Size:
             return reduce(_FUNCTIONS[name], map(value, given))
         case _:
             raise ValueError("is not a size")
+
+
+def _terms(node: ast.expr) -> list[ast.expr]:
+    """Return what a chain of + and - adds, so that a long sum is one level and not one for each."""
+    terms: list[ast.expr] = []
+    while isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub):
+        negated = isinstance(node.op, ast.Sub)
+        terms.append(ast.UnaryOp(ast.USub(), node.right) if negated else node.right)
+        node = node.left
+    return [node, *reversed(terms)]

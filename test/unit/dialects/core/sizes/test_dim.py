@@ -173,6 +173,12 @@ def test_sizes_survive_pickling() -> None:
     assert pickle.loads(pickle.dumps(size)) == size
 
 
+def test_a_long_sum_is_one_level() -> None:
+    text = " + ".join(f"N*T//{i} - {i}" for i in range(2, 102))
+    expected = sum((N * T // i for i in range(2, 102)), -sum(range(2, 102)))
+    assert parse_size(text, SYMBOLS) == expected
+
+
 @pytest.mark.parametrize(
     "text",
     ["", "N +", "X", "N**2", "N/2", "N//0", "max()", "1.5", "N if N else 1", "(" * 99, "T.a"],

@@ -49,7 +49,7 @@ def _kernel(case: Dynamic, sizes: Mapping[str, int] | None = None) -> tuple[str,
     """Return the name of the kernel of a case, which is a digest of its code, and its record."""
     machine = find_machine("x86-64-v3")
     with new_context(), ir.Location.unknown():
-        module = module_of(build(case, sizes))
+        module = module_of(build(case, sizes, "cpu"))
         kernel_pipeline(machine, False).run(module, verify=Verify.NONE)
         (made,) = kernel_modules(module)
         (group,) = [op for op in module.main_block.operations if op.operation.name == "tri.group"]
@@ -104,7 +104,7 @@ def _twice(made: ir.Value) -> Op:
 )
 def test_what_is_shared(case: Dynamic, shared: Mapping[str, int]) -> None:
     with new_context(), ir.Location.unknown():
-        group = build(case, None)
+        group = build(case, None, "cpu")
         text = str(group.operation)
         form = shared_form(group)
         assert form.sizes == shared
