@@ -39,7 +39,7 @@ def shared_form(group: tri.Group) -> SharedForm:
     """
     if all(tensor_of(value.type).is_static for value in group.block.arguments):
         return SharedForm(group)
-    copy = view(group.operation.clone())
+    copy = view(group.operation.clone(ip=False))
     assert isinstance(copy, tri.Group)
     sharing = _Sharing(copy)
     anchor = next((op for op in copy.members if not isinstance(op, tri.Constant)), None)
