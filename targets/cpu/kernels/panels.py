@@ -13,7 +13,7 @@ from ...memory.strides import row_major
 from ..schedule.tiles import Tile
 from .buffer import Buffer, Lanes
 from .builder import KernelBuilder
-from .index import IndexExpr, for_each, greatest
+from .index import IndexExpr, for_each, greatest, least
 from .value import Value
 
 Fetch = Callable[[Sequence[IndexExpr]], None]
@@ -132,9 +132,29 @@ class StoredPanel(Panel):
             return None
         if likely(tiles) < 2 or likely(panels) < 2 or not self._streams:
             return None
-        share = ceildiv(columns, greatest(tiles, 1))
+        if is_symbolic(tiles):
+            return self._fetch_next_if_shared(start, tile, tiles)
+        share = ceildiv(columns, tiles)
         first = (start + columns) * size + tile * (size * share)
         return lambda depth: self.panels.prefetch(first + self._row(depth) * share)
+
+    def _fetch_next_if_shared(self, start: IndexExpr, tile: IndexExpr, tiles: Size) -> Fetch:
+        """Prefetch a share of the next panel; what is read anyway, if there is one tile only.
+
+        Two tiles have the most to fetch in a step, of half a row.
+        """
+        _, size, columns = self.panels.shape
+        shared = least(greatest(tiles - 1, 0), 1)
+        share = ceildiv(columns, greatest(tiles, 1))
+        first = (start + shared * columns) * size + tile * (size * share)
+        line = LINE * 8 // DTYPES[self.panels.dtype].bits
+
+        def fetch(depth: Sequence[IndexExpr]) -> None:
+            place = first + self._row(depth) * share
+            for offset in range(0, columns // 2, line):
+                self.panels.prefetch(place + offset)
+
+        return fetch
 
     @property
     def _streams(self) -> bool:
