@@ -11,7 +11,7 @@ from trivium.dialects.core import interpret
 from trivium.dialects.core.location import node_names, value_names
 from trivium.dialects.core.mlir import new_context
 from trivium.dialects.core.module import ops
-from trivium.test.unit.compiler.frontends.onnx.control_flow_models import (
+from trivium.test.unit.compiler.frontends.onnx.control_flow.control_flow_models import (
     check,
     constant,
     graph,

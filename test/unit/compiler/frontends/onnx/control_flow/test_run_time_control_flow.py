@@ -16,7 +16,7 @@ from trivium.runtime.cpu.part import CpuPart
 from trivium.runtime.errors import RunError
 from trivium.runtime.package import Package
 from trivium.runtime.session import Session
-from trivium.test.unit.compiler.frontends.onnx.control_flow_models import (
+from trivium.test.unit.compiler.frontends.onnx.control_flow.control_flow_models import (
     I64,
     check,
     constant,

@@ -7,7 +7,11 @@ import onnx
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
-from trivium.test.unit.compiler.frontends.onnx.control_flow_models import I64, check, graph
+from trivium.test.unit.compiler.frontends.onnx.control_flow.control_flow_models import (
+    I64,
+    check,
+    graph,
+)
 from trivium.test.unit.compiler.frontends.onnx.graphs import array, info, model, node
 
 BOOL = onnx.TensorProto.BOOL
