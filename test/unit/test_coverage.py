@@ -27,7 +27,9 @@ AT_RUN_TIME = {
     "index * is outside [*, *) of axis *",
     "region is of image *, must be in [0, *)",
     "sequence_lens is *, must be in [0, *]",
+    "finds * and * for size *",
     "finds * for size *, must be *",
+    "puts out tensors of shapes * and *, must be of one",
     "finds size *, must be at most *",
 }
 OF_OTHERS = {"is of '*' alone, stands in a * for '*'"}

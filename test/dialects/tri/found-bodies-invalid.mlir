@@ -50,3 +50,41 @@ func.func @number_of_outputs(%n: tensor<i64>, %x: tensor<3xf32>)
   }) {operandSegmentSizes = array<i32: 1, 0, 0, 0, 1>} : (tensor<i64>, tensor<3xf32>) -> tensor<4x3xf32>
   return
 }
+
+// What is found is a symbol, not a size that follows from one.
+func.func @follows(%c: tensor<i1>, %x: tensor<2xf32>)
+    attributes {trivium.symbols = {u0 = "0.."}} {
+  // expected-error @below {{'tri.if' op has size 2*u0 in 'result_sizes', must be one symbol}}
+  %r = "tri.if"(%c, %x) ({
+  ^bb0(%a: tensor<2xf32>):
+    "tri.yield"(%a) : (tensor<2xf32>) -> ()
+  }, {
+  ^bb0(%a: tensor<2xf32>):
+    "tri.yield"(%a) : (tensor<2xf32>) -> ()
+  }) {result_sizes = ["2*u0"]} : (tensor<i1>, tensor<2xf32>) -> tensor<?xf32, ["2*u0"]>
+  return
+}
+
+// Each size is found once.
+func.func @twice(%c: tensor<i1>, %x: tensor<2xf32>)
+    attributes {trivium.symbols = {u0 = "0.."}} {
+  // expected-error @below {{'tri.if' op has a size in 'result_sizes' twice}}
+  %r = "tri.if"(%c, %x) ({
+  ^bb0(%a: tensor<2xf32>):
+    "tri.yield"(%a) : (tensor<2xf32>) -> ()
+  }, {
+  ^bb0(%a: tensor<2xf32>):
+    "tri.yield"(%a) : (tensor<2xf32>) -> ()
+  }) {result_sizes = ["u0", "u0"]} : (tensor<i1>, tensor<2xf32>) -> tensor<?xf32, ["u0"]>
+  return
+}
+
+// What is scanned says how often the body runs.
+func.func @scans(%n: tensor<i64>, %x: tensor<4x2xf32>) {
+  // expected-error @below {{'tri.loop' op scans, must know the number of its iterations}}
+  "tri.loop"(%n, %x) ({
+  ^bb0(%i: tensor<i64>, %a: tensor<2xf32>):
+    "tri.yield"() : () -> ()
+  }) {operandSegmentSizes = array<i32: 1, 0, 0, 1, 0>} : (tensor<i64>, tensor<4x2xf32>) -> ()
+  return
+}

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from trivium.dialects import tri
-from trivium.dialects.core.errors import Unsupported
+from trivium.dialects.core.errors import Invalid, Unsupported
 from trivium.dialects.core.interpret import run
 from trivium.dialects.core.mlir import new_context
 from trivium.dialects.core.module import Module, ops
@@ -85,3 +85,51 @@ def test_a_branch_is_taken_and_one_that_fails_says_why() -> None:
     np.testing.assert_array_equal(results(BRANCH, np.array([True]), x)[0], -x)
     with pytest.raises(Unsupported, match="is too small"):
         results(BRANCH, np.array([False]), x)
+
+
+TWO_AXES = """
+func.func @main(%c: tensor<i1>, %x: tensor<2x3xf32>, %y: tensor<4x4xf32>)
+    -> tensor<?x?xf32, ["u0", "u0"]>
+    attributes {trivium.inputs = ["c", "x", "y"], trivium.symbols = {u0 = "0.."}} {
+  %r = "tri.if"(%c, %x, %y) ({
+  ^bb0(%a: tensor<2x3xf32>, %b: tensor<4x4xf32>):
+    "tri.yield"(%a) : (tensor<2x3xf32>) -> ()
+  }, {
+  ^bb0(%a: tensor<2x3xf32>, %b: tensor<4x4xf32>):
+    "tri.yield"(%b) : (tensor<4x4xf32>) -> ()
+  }) {result_sizes = ["u0"]}
+      : (tensor<i1>, tensor<2x3xf32>, tensor<4x4xf32>) -> tensor<?x?xf32, ["u0", "u0"]>
+  return %r : tensor<?x?xf32, ["u0", "u0"]>
+}
+"""
+
+
+def test_two_axes_of_one_size_are_found_to_be_equal() -> None:
+    x, y = np.zeros((2, 3), np.float32), np.ones((4, 4), np.float32)
+    np.testing.assert_array_equal(results(TWO_AXES, np.array(False), x, y)[0], y)
+    with pytest.raises(Invalid, match="finds 2 and 3 for size u0"):
+        results(TWO_AXES, np.array(True), x, y)
+
+
+GROWING = """
+func.func @main(%n: tensor<i64>, %x: tensor<1xf32>) -> tensor<?x?xf32, ["u1", "u3"]>
+    attributes {trivium.inputs = ["n", "x"],
+                trivium.symbols = {u0 = "0..", u1 = "0..", u2 = "0..", u3 = "0.."}} {
+  %r:2 = "tri.loop"(%n, %x) ({
+  ^bb0(%i: tensor<i64>, %h: tensor<?xf32, ["u0"]>):
+    %b = "tri.concat"(%h, %h) {axis = 0 : i64}
+        : (tensor<?xf32, ["u0"]>, tensor<?xf32, ["u0"]>) -> tensor<?xf32, ["2*u0"]>
+    "tri.yield"(%b, %h) : (tensor<?xf32, ["2*u0"]>, tensor<?xf32, ["u0"]>) -> ()
+  }) {carried_sizes = ["u0"], operandSegmentSizes = array<i32: 1, 0, 1, 0, 0>,
+      result_sizes = ["u1", "u2", "u3"]}
+      : (tensor<i64>, tensor<1xf32>) -> (tensor<?xf32, ["u2"]>, tensor<?x?xf32, ["u1", "u3"]>)
+  return %r#1 : tensor<?x?xf32, ["u1", "u3"]>
+}
+"""
+
+
+def test_what_a_loop_puts_out_has_one_shape() -> None:
+    x = np.ones(1, np.float32)
+    assert results(GROWING, np.array(1), x)[0].shape == (1, 1)
+    with pytest.raises(Invalid, match=r"puts out tensors of shapes \(1,\) and \(2,\)"):
+        results(GROWING, np.array(2), x)
