@@ -2,13 +2,16 @@
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from typing import ClassVar, TypeVar
+from dataclasses import field
+from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from .dtypes import itemsize
+from .frozen import Frozen
 from .kinds import LEFT_OUT, Kind
-from .report import EntryKind, PartReport
 from .sizes.size_expressions import Size
+
+if TYPE_CHECKING:
+    from .report import EntryKind, PartReport
 
 # The bases: memory of the process, constants, what is computed from them when the package is
 # loaded; then the inputs and the outputs; then, for each other memory space, arena and weights.
@@ -20,14 +23,13 @@ PROCESS = "host"
 ABSENT = -1
 """The number of an operand that is left out."""
 
-WEIGHTS_ENTRY = "weights.bin"
+WEIGHTS_ENTRY, SIGNATURE_ENTRY = "weights.bin", "signature"
 
 COMPLEX = {"float32": "complex64", "float64": "complex128"}
 """The types of ports whose buffers have real and imaginary parts along a last axis, by theirs."""
 
 
-@dataclass(frozen=True)
-class Symbol:
+class Symbol(Frozen):
     """Name a size that changes from run to run; it is a multiple of `step`.
 
     `high` is None for no limit; code was chosen for the size `likely`. Expressions may also name
@@ -48,8 +50,7 @@ class Symbol:
         return self.name if self.step == 1 else f"{self.name}_{self.step}"
 
 
-@dataclass(frozen=True)
-class SizeCheck:
+class SizeCheck(Frozen):
     """Require an expression of symbols to be in a `relation` to 0, `>=` or `==`.
 
     `message` is what is wrong with `node` otherwise.
@@ -61,8 +62,7 @@ class SizeCheck:
     message: str
 
 
-@dataclass(frozen=True)
-class Region:
+class Region(Frozen):
     """Place `size` bytes of an arena above earlier regions of it: after the last of their ends.
 
     The regions of a package are numbered; expressions of offsets may name that of region 3 `at_3`.
@@ -73,8 +73,7 @@ class Region:
     above: tuple[int, ...]
 
 
-@dataclass(frozen=True)
-class Port:
+class Port(Frozen):
     """Name one input or output; `buffer` is the buffer that holds it.
 
     The buffer of complex numbers has them as pairs of real ones, along an axis more.
@@ -86,8 +85,7 @@ class Port:
     buffer: int
 
 
-@dataclass(frozen=True)
-class Buffer:
+class Buffer(Frozen):
     """Place one tensor at `offset` bytes into a base.
 
     `name` is the source value that it holds; `sources` lists all source values equal to it.
@@ -108,8 +106,7 @@ class Buffer:
         return math.prod(self.shape) * (itemsize(self.dtype) or 1)
 
 
-@dataclass(frozen=True)
-class Memory:
+class Memory(Frozen):
     """Give the bytes of a run in the memory of the process, and a lower bound for any arena.
 
     `thread_bytes` is for each thread but the first. `prepared_bytes` is for the results of the load
@@ -124,8 +121,7 @@ class Memory:
     prepared_bytes: int = 0
 
 
-@dataclass(frozen=True)
-class MemorySpace:
+class MemorySpace(Frozen):
     """Give the bytes of a run in the memory space `name`; fields are those of `Memory`."""
 
     name: str
@@ -139,8 +135,7 @@ class MemorySpace:
         return f"{self.name}/{WEIGHTS_ENTRY}"
 
 
-@dataclass(frozen=True)
-class Math:
+class Math(Frozen):
     """Record what code may do to numbers: `mode` is fast or strict.
 
     `winograd_error` is what a layer may lose by Winograd's method, relative to its largest output.
@@ -152,8 +147,7 @@ class Math:
     precision: str = "f32"
 
 
-@dataclass(frozen=True)
-class Entry:
+class Entry(Frozen):
     """Vouch for one file of the package."""
 
     name: str
@@ -184,7 +178,7 @@ class Part(Kind):
         """Return what the part describes, in a few words for reports."""
         return ""
 
-    def entry_kinds(self, contents: "Contents") -> Iterable[EntryKind]:
+    def entry_kinds(self, contents: "Contents") -> "Iterable[EntryKind]":
         """Yield the entries that belong to the part, by their content."""
         return ()
 
@@ -192,16 +186,17 @@ class Part(Kind):
         """Yield the names of the ops that the code of the part was compiled from."""
         return ()
 
-    def report(self, contents: "Contents", steps: Sequence[Kind]) -> PartReport:
+    def report(self, contents: "Contents", steps: Sequence[Kind]) -> "PartReport":
         """Return the report of the part; `steps` are those of a run."""
+        from .report import PartReport
+
         return PartReport()
 
 
 P = TypeVar("P", bound=Part)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Contents:
+class Contents(Frozen, kw_only=True):
     """Describe the contents of a package, without the steps that use them.
 
     `target` is the one that the model was compiled for, the first of `targets`, which take what it

@@ -1,8 +1,7 @@
 """Find the classes by which targets extend the runtime: by kind, here or in other distributions."""
 
-import re
+import os
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, TypeVar, cast
 
 from .errors import PackageError
@@ -13,8 +12,8 @@ if TYPE_CHECKING:
 LEFT_OUT = {"left out": True}
 """The metadata of a field that is not in the JSON of a manifest where it has its default."""
 
-HERE = Path(__file__).parent
-KIND = re.compile(r"[a-z][a-z0-9_]{0,63}")
+HERE = os.path.dirname(__file__)
+_LONGEST = 64
 
 K = TypeVar("K", bound="Kind")
 
@@ -41,7 +40,7 @@ class Kind:
     @classmethod
     def built_in(cls) -> list[str]:
         """Return the kinds for which the runtime has a class itself."""
-        return sorted(path.parent.name for path in HERE.glob(f"*/{cls.module}.py"))
+        return sorted(kind for kind in os.listdir(HERE) if _is_here(kind, cls.module))
 
     @classmethod
     def of_kind(cls: type[K], kind: str) -> type[K]:
@@ -60,10 +59,20 @@ class Kind:
 _CLASSES: dict[tuple[str, str], type[Kind]] = {}
 
 
+def is_kind(text: str) -> bool:
+    """Return whether a text looks like `gpu`: lower case, digits and `_` after a letter."""
+    shaped = text.isidentifier() and text.isascii() and text == text.lower()
+    return shaped and text[0] != "_" and len(text) <= _LONGEST
+
+
+def _is_here(kind: str, module: str) -> bool:
+    return os.path.isfile(os.path.join(HERE, kind, f"{module}.py"))
+
+
 def _import(group: str, module: str, kind: str) -> None:
-    if not KIND.fullmatch(kind):
+    if not is_kind(kind):
         return
-    if (HERE / kind / f"{module}.py").is_file():
+    if _is_here(kind, module):
         import_module(f".{kind}.{module}", __package__)
         return
     from importlib.metadata import entry_points  # slow to import, and seldom needed

@@ -2,17 +2,20 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
-from typing import NoReturn, cast
+from typing import TYPE_CHECKING, NoReturn, cast
 
 from .contents import Contents, Symbol
 from .errors import PackageError
+from .frozen import Frozen
 from .kinds import LEFT_OUT
 from .schema import decode, decode_fields, decode_list, encode
-from .sizes.evaluation import Evaluation
 from .sizes.values import STATIC, Values
 from .step import Step
+
+if TYPE_CHECKING:
+    from .sizes.evaluation import Evaluation
 
 FORMAT = "trivium"
 VERSION, SYMBOLIC_VERSION = 8, 9
@@ -24,8 +27,7 @@ def version_of(symbols: Sequence[Symbol]) -> int:
     return SYMBOLIC_VERSION if symbols else VERSION
 
 
-@dataclass(frozen=True)
-class ExactProgram:
+class ExactProgram(Frozen):
     """Describe the program for exact sizes of all symbols that inputs give, as a package does.
 
     Its entries are those of the package around it that have the same checksums.
@@ -45,8 +47,7 @@ def spelled_sizes(sizes: Mapping[str, int]) -> str:
     return ", ".join(f"{name}={size}" for name, size in sizes.items())
 
 
-@dataclass(frozen=True, kw_only=True)
-class Manifest(Contents):
+class Manifest(Contents, kw_only=True):
     """Describe a whole package.
 
     `load_steps` depend on no input. They run once, when the package is loaded, and compute
@@ -64,8 +65,10 @@ class Manifest(Contents):
     only_exact: bool = field(default=False, metadata=LEFT_OUT)
 
     @cached_property
-    def evaluation(self) -> Evaluation:
+    def evaluation(self) -> "Evaluation":
         """Return what computes sizes; raise PackageError for texts that are no expressions."""
+        from .sizes.evaluation import Evaluation
+
         listed = {"steps": self.steps, "parts": self.parts}
         records = [(r, f"{name}[{i}]") for name, each in listed.items() for i, r in enumerate(each)]
         return Evaluation(self, records)

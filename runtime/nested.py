@@ -2,26 +2,24 @@
 
 import ctypes
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
 from typing import cast
 
 from .contents import PROCESS, Buffer, Contents
 from .errors import PackageError, RunError
+from .frozen import Frozen
 from .memory import Bases
 from .state import SessionState
 from .step import Bind, Find, Run, Step
 
 
-@dataclass(frozen=True)
-class Move:
+class Move(Frozen):
     """Copy the bytes of the buffer `source` to the buffer `target`."""
 
     source: int
     target: int
 
 
-@dataclass(frozen=True)
-class Body:
+class Body(Frozen):
     """Hold what a body does: its steps, then its moves; `fault` is why it cannot do any."""
 
     steps: tuple[Step, ...] = ()

@@ -4,25 +4,26 @@ import os
 import zlib
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from .checks import check
-from .contents import WEIGHTS_ENTRY, Entry
+from .contents import SIGNATURE_ENTRY, WEIGHTS_ENTRY, Entry
 from .errors import PackageError, RunError
-from .file import archive, signature
-from .file.atomic_file import atomic_file
+from .file import archive
 from .file.checksum import checksum
 from .file.file_bytes import MappedFile, path_of, read_file
-from .file.signature import SIGNATURE_ENTRY, Key, Keys, Signature
+from .frozen import Frozen
 from .manifest import Manifest
-from .spelling import spell_interface
+
+if TYPE_CHECKING:
+    from .file.signature import Key, Keys, Signature
 
 MANIFEST_ENTRY = "manifest.json"
 
 
-@dataclass(frozen=True, repr=False)
-class Package:
+class Package(Frozen):
     """Hold a checked manifest and the bytes of every entry it vouches for, by name.
 
     `file` is the file that is mapped, None where the bytes are in memory.
@@ -30,7 +31,7 @@ class Package:
 
     manifest: Manifest
     entries: Mapping[str, memoryview]
-    signature: Signature | None = None
+    signature: "Signature | None" = None
     file: MappedFile | None = field(default=None, compare=False)
 
     @staticmethod
@@ -50,7 +51,7 @@ class Package:
 
     @staticmethod
     def open(
-        path: str | os.PathLike[str], *, mmap: bool | None = None, key: Keys | None = None
+        path: str | os.PathLike[str], *, mmap: bool | None = None, key: "Keys | None" = None
     ) -> "Package":
         """Open a file and check all of it.
 
@@ -63,7 +64,7 @@ class Package:
         Raises PackageError for a file that is refused, RunError for a wrong argument.
         """
         path = path_of(path)
-        accepted = () if key is None else signature.public_keys(key)
+        accepted = _public_keys(key)
         if accepted and mmap:
             raise RunError("mmap is True, must be left out with key: a map could change later")
         try:
@@ -81,6 +82,8 @@ class Package:
 
         A file of that name is replaced by rename: sessions that have mapped it keep the old one.
         """
+        from .file.atomic_file import atomic_file
+
         path = path_of(path)
         self.check_unchanged()
         contents = self._contents()
@@ -92,11 +95,13 @@ class Package:
         except OSError as error:
             raise PackageError(f"{path}: cannot be written: {error.strerror}") from None
 
-    def sign(self, key: Key) -> "Package":
+    def sign(self, key: "Key") -> "Package":
         """Return the package with a signature by a private Ed25519 key, which is a PEM file.
 
         Raises RunError for a key that cannot sign, and where cryptography is not installed.
         """
+        from .file import signature
+
         self.check_unchanged()
         return replace(self, signature=signature.sign(self._contents(), key))
 
@@ -140,6 +145,8 @@ class Package:
         return {MANIFEST_ENTRY: memoryview(self.manifest.to_json().encode()), **self.entries}
 
     def __repr__(self) -> str:
+        from .spelling import spell_interface
+
         size = sum(entry.size for entry in self.manifest.entries)
         signed = f", signed by {self.signature.fingerprint}" if self.signature else ""
         interface = spell_interface(self.manifest)
@@ -151,6 +158,14 @@ def _bytes_of(data: bytes | bytearray | memoryview) -> memoryview:
     return view.cast("B").toreadonly() if view.nbytes else memoryview(b"")
 
 
+def _public_keys(key: "Keys | None") -> tuple[bytes, ...]:
+    if key is None:
+        return ()
+    from .file.signature import public_keys
+
+    return public_keys(key)
+
+
 def _read(data: memoryview, accepted: tuple[bytes, ...] = ()) -> Package:
     members = archive.read(data)
     views = {name: data[m.offset : m.offset + m.size] for name, m in members.items()}
@@ -160,13 +175,23 @@ def _read(data: memoryview, accepted: tuple[bytes, ...] = ()) -> Package:
         if name in views and zlib.crc32(views[name]) != members[name].crc:
             raise PackageError(f"is corrupt: the checksum of '{name}' differs")
     signed = views.pop(SIGNATURE_ENTRY, None)
-    found = None if signed is None else Signature.decode(signed)
-    if accepted:
-        signature.verify(views, found, accepted)
+    found = _verified(signed, views, accepted) if accepted or signed is not None else None
     manifest = Manifest.from_json(bytes(views.pop(MANIFEST_ENTRY)))
     _check_entries(manifest, views)
     check(manifest)
     return Package(manifest, views, found)
+
+
+def _verified(
+    signed: memoryview | None, views: Mapping[str, memoryview], accepted: tuple[bytes, ...]
+) -> "Signature | None":
+    """Read the signature of a package, if any; raise PackageError unless it is accepted."""
+    from .file.signature import Signature, verify
+
+    found = None if signed is None else Signature.decode(signed)
+    if accepted:
+        verify(views, found, accepted)
+    return found
 
 
 def _check_entries(manifest: Manifest, views: Mapping[str, memoryview]) -> None:

@@ -1,7 +1,7 @@
 """Prepare a package to run; the result is read-only and shared by sessions."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, partial
 from types import MappingProxyType
 from typing import Any
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .contents import FIRST_PORT, PROCESS
+from .frozen import Frozen
 from .loader import Loader
 from .manifest import Manifest
 from .memory import Bases, Place, aligned, allocate
@@ -24,8 +25,7 @@ from .step import Bind, Run, all_steps
 NO_SPACES: Mapping[str, PackageMemory] = MappingProxyType({})
 
 
-@dataclass(frozen=True)
-class Program:
+class Program(Frozen):
     """Hold the constants and the steps of a package, for all of its sessions.
 
     `machine` names what the native code in use was made for; it is empty where there is none.

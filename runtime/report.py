@@ -3,9 +3,10 @@
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
+from .frozen import Frozen
 
-@dataclass(frozen=True)
-class Section:
+
+class Section(Frozen):
     """Rows of cells below a title; the cells of a column are aligned."""
 
     title: str
@@ -24,8 +25,7 @@ class PartReport:
         return ()
 
 
-@dataclass(frozen=True)
-class EntryKind:
+class EntryKind(Frozen):
     """Entries of a package with one kind of content; `unit` is the noun for one such entry."""
 
     content: str

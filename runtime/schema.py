@@ -1,11 +1,11 @@
 """Turn dataclasses into JSON and back; the fields and their types are the whole schema."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, fields, is_dataclass
-from functools import cache
+from functools import cache, partial
 from types import UnionType
-from typing import Any, TypeAlias, TypeVar, cast, get_args, get_origin
+from typing import Any, NoReturn, TypeAlias, TypeVar, cast, get_args, get_origin
 
 from .errors import PackageError
 from .kinds import LEFT_OUT, Kind
@@ -64,17 +64,20 @@ def decode(kind: type[T], value: object, path: str = "", texts: bool = False) ->
     # An exact comparison, because True is an instance of int.
     if type(value) is kind:
         return value
+    return cast("T", _decoder(kind)(value, path, texts))
+
+
+@cache
+def _decoder(kind: Any) -> Callable[[object, str, bool], object]:
     if get_origin(kind) is tuple:
-        return cast("T", _sequence(get_args(kind)[0], value, path, texts))
+        return partial(_sequence, get_args(kind)[0])
     if get_origin(kind) is Mapping:
-        return cast("T", _mapping(get_args(kind)[1], value, path, texts))
-    if isinstance(cast("object", kind), UnionType):
-        return cast("T", _one_of(get_args(kind), value, path, texts))
+        return partial(_mapping, get_args(kind)[1])
+    if isinstance(kind, UnionType):
+        return partial(_one_of, get_args(kind))
     if issubclass(kind, Kind):
-        return cast("T", _registered(kind, value, path, texts))
-    if is_dataclass(kind):
-        return cast("T", _record(kind, value, path, texts))
-    raise _mismatch(value, path, _NAMES[kind])
+        return partial(_registered, kind)
+    return partial(_record if is_dataclass(kind) else _refused, kind)
 
 
 def decode_list(value: object, path: str) -> list[object]:
@@ -92,9 +95,14 @@ def decode_fields(value: object, path: str, names: Sequence[str]) -> dict[str, o
 
 
 @cache
-def _fields(kind: type[Any]) -> dict[str, tuple[type[Any], bool]]:
-    """Return the type of each field, and whether it may be missing."""
-    return {f.name: (cast("type[Any]", f.type), _is_left_out(f)) for f in fields(kind)}
+def _types(kind: type[Any]) -> dict[str, type[Any]]:
+    """Return the type of each field."""
+    return {f.name: cast("type[Any]", f.type) for f in fields(kind)}
+
+
+@cache
+def _may_be_missing(kind: type[Any]) -> dict[str, bool]:
+    return {f.name: _is_left_out(f) for f in fields(kind)}
 
 
 def _registered(base: type[Kind], value: object, path: str, texts: bool) -> object:
@@ -112,14 +120,15 @@ def _registered(base: type[Kind], value: object, path: str, texts: bool) -> obje
 
 def _record(kind: type[Any], value: object, path: str, texts: bool) -> object:
     table = _object(value, path)
-    kinds = _fields(kind)
-    _check_fields(table, path, {name: left_out for name, (_, left_out) in kinds.items()})
-    present = {name: each for name, (each, _) in kinds.items() if name in table}
-    return kind(**{n: decode(k, table[n], _join(path, n), texts) for n, k in present.items()})
+    _check_fields(table, path, _may_be_missing(kind))
+    types = _types(kind)
+    return kind(**{n: decode(types[n], v, _join(path, n), texts) for n, v in table.items()})
 
 
 def _check_fields(table: Mapping[str, object], path: str, left_out: Mapping[str, bool]) -> None:
     """Check that fields are known, and that those are there which may not be left out."""
+    if table.keys() == left_out.keys():
+        return
     for name, may_be_missing in left_out.items():
         if name not in table and not may_be_missing:
             raise PackageError(f"'{_join(path, name)}' is missing")
@@ -182,6 +191,10 @@ def _attribute(value: object, path: str) -> Attribute:
 
 def _join(path: str, name: str) -> str:
     return f"{path}.{name}" if path else name
+
+
+def _refused(kind: type[Any], value: object, path: str, texts: bool) -> NoReturn:
+    raise _mismatch(value, path, _NAMES[kind])
 
 
 def _mismatch(value: object, path: str, wanted: str) -> PackageError:

@@ -27,7 +27,6 @@ from .program import Program, link
 from .sizes.symbols import Symbols, spelled_ports
 from .sizes.values import Shapes
 from .slots import Slot, by_name, check_known, quote
-from .spelling import spell_interface
 from .state import SessionState
 from .step import Run
 
@@ -229,6 +228,8 @@ class Session(ExactRuns):
             self._alone(self._close)
 
     def __repr__(self) -> str:
+        from .spelling import spell_interface
+
         threads = f"{self._threads} thread{'s' * (self._threads > 1)}"
         device = [] if self.device is None else [self.device.name]
         where = [f"{self.manifest.target} {self.machine}".rstrip(), *device, threads]

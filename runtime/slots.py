@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 from .contents import Port
 from .dtypes import resolve
 from .errors import RunError
+from .frozen import Frozen
 from .memory import Bound
 from .sizes.size_expressions import Size
 
@@ -19,8 +19,7 @@ _CONVERSION_ERRORS = (TypeError, ValueError, RuntimeError, BufferError, Overflow
 _WHOLE = ("bool", "int", "uint")
 
 
-@dataclass(frozen=True, slots=True)
-class Slot:
+class Slot(Frozen):
     """Know what array one input or output takes, and the base it is bound to.
 
     Sizes may be texts, which any size of an array fits; the plan of a run has numbers.

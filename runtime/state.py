@@ -2,11 +2,12 @@
 
 import ctypes
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import groupby
 from typing import NoReturn, Protocol
 
 from .contents import ARENA, PROCESS
+from .frozen import Frozen
 from .memory import Bases, Buffers, Place, allocate
 from .memory_space import SessionMemory
 from .sizes.values import STATIC, Values
@@ -34,8 +35,7 @@ def _no_stages(*_: object) -> NoReturn:
     raise AssertionError("the package finds no sizes")
 
 
-@dataclass(frozen=True)
-class SessionState:
+class SessionState(Frozen):
     """Hold the memory of a session; `spaces` are its memory spaces beside the process, by name.
 
     Steps that are bound to a plan get its `values`, and buffers with numbers for sizes.

@@ -7,6 +7,7 @@ from typing import ClassVar, NamedTuple, TypeAlias
 
 from .contents import ABSENT, PROCESS, Contents
 from .errors import PackageError
+from .frozen import Frozen
 from .kinds import LEFT_OUT, Kind
 from .loader import Loader
 from .state import SessionState
@@ -27,8 +28,7 @@ Find: TypeAlias = Callable[[], tuple[dict[str, int], Store]]
 SHAPE, ELEMENTS = "shape", "elements"
 
 
-@dataclass(frozen=True)
-class FoundSize:
+class FoundSize(Frozen):
     """Record where a step finds the size of a symbol: in the shape of a result, or in its elements.
 
     `index` is the number of an axis, or that of an element in row-major order.
@@ -52,7 +52,7 @@ class Use(NamedTuple):
     body: str = ""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)  # subclasses have them
 class Step(Kind):
     """Base of all steps; a subclass is a frozen dataclass with a `kind`, and fields of its own.
 

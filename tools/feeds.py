@@ -13,8 +13,8 @@ from ..runtime.contents import Port
 from ..runtime.dtypes import resolve
 from ..runtime.errors import RunError
 from ..runtime.manifest import Manifest
-from ..runtime.sizes.evaluation import SizeFault
 from ..runtime.sizes.symbols import range_fault, spelled_ports
+from ..runtime.sizes.values import SizeFault
 from ..runtime.spelling import spell_shape
 
 Arrays = dict[str, NDArray[Any]]

@@ -2,12 +2,12 @@
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..frozen import Frozen
 from ..memory import address_of, allocate
 from ..slots import Slot
 
@@ -22,8 +22,7 @@ Binding: TypeAlias = tuple[int, NDArray[Any], int]
 """A base, its array, and where that is."""
 
 
-@dataclass(frozen=True)
-class StatePair:
+class StatePair(Frozen):
     """Name an output that becomes one or more inputs."""
 
     output: Slot
@@ -45,8 +44,7 @@ def zeros_of(pair: StatePair) -> NDArray[Any]:
     return zeros(pair.output)
 
 
-@dataclass(frozen=True)
-class Turn:
+class Turn(Frozen):
     """Hold the arrays of one run: those that it reads, by input, and that it writes, by output.
 
     `bindings` are the same for a run that takes numpy arrays alone.

@@ -9,7 +9,6 @@ from numpy.typing import ArrayLike, NDArray
 from ..errors import RunError
 from ..plans.ports import Ports
 from ..slots import Slot, wrong_names
-from .pairs import add_pairs, owned
 from .state import CarriedState, StatePair, Value, zeros_of
 
 if TYPE_CHECKING:
@@ -114,6 +113,8 @@ class Stateful:
             )
 
     def _bind_pairs(self, pairs: object, initial: object) -> None:
+        from .pairs import add_pairs
+
         ports = (self._ports.inputs, self._ports.outputs)
         self._carry(add_pairs(self._ports.carried, pairs, initial, ports, self._create_buffer))
 
@@ -129,6 +130,8 @@ class Stateful:
         self._ports.carried.load(read_state(file, self._bound_slots()))
 
     def _load_state(self, given: Mapping[str, object]) -> None:
+        from .pairs import owned
+
         slots = self._bound_slots()
         if len(given) != len(slots) or any(slot.name not in given for slot in slots):
             raise wrong_names(given, slots)

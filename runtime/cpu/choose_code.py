@@ -4,7 +4,6 @@ import platform
 import sys
 from collections.abc import Sequence
 from functools import cache
-from pathlib import Path
 
 from ..errors import RunError
 from .code import CpuRequirements
@@ -12,7 +11,7 @@ from .code import CpuRequirements
 _ARCHITECTURE = "x86_64"
 """The only one that Trivium generates native code for."""
 
-_CPUINFO = Path("/proc/cpuinfo")
+_CPUINFO = "/proc/cpuinfo"
 
 # Punctuation differs between LLVM (avx512vnni, sse4.1) and Linux (avx512_vnni, sse4_1).
 _PUNCTUATION = str.maketrans("", "", "._-")
@@ -51,7 +50,7 @@ def lacking(needed: CpuRequirements) -> str:
 def cpu_features() -> frozenset[str]:
     """Return the features of this CPU as /proc/cpuinfo spells them."""
     try:
-        with _CPUINFO.open() as lines:
+        with open(_CPUINFO) as lines:
             # The first processor stands for all; listing hundreds takes the kernel a while.
             for key, _, value in (line.partition(":") for line in lines):
                 if key.strip() == "flags":

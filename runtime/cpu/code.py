@@ -1,10 +1,9 @@
 """Native code as a manifest describes it: kernels, and the CPUs that can run them."""
 
-from dataclasses import dataclass
+from ..frozen import Frozen
 
 
-@dataclass(frozen=True)
-class Kernel:
+class Kernel(Frozen):
     """Describe one compiled kernel: its object, what it computes, how often it is called.
 
     A run makes `calls` of them, loading the package makes `load_calls`.
@@ -18,8 +17,7 @@ class Kernel:
     load_calls: int = 0
 
 
-@dataclass(frozen=True)
-class CpuRequirements:
+class CpuRequirements(Frozen):
     """Describe the CPU that native code was compiled for; features as /proc/cpuinfo spells them.
 
     `machine` is the name that the compiler was given; it names the folder of the code, too.

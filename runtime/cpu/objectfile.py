@@ -2,10 +2,10 @@
 
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from ..errors import PackageError
+from ..frozen import Frozen
 
 _HEADER = struct.Struct("<16s2HL3QL6H")
 _SECTION = struct.Struct("<2L4Q2L2Q")
@@ -70,8 +70,7 @@ class _RawSection(NamedTuple):
     entry_size: int
 
 
-@dataclass(frozen=True)
-class ObjectFile:
+class ObjectFile(Frozen):
     """Hold what linking needs to know of one object; section numbers are those of the file."""
 
     name: str

@@ -1,48 +1,17 @@
 """The part of a manifest that describes native code."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from ..contents import Contents, Part
 from ..errors import PackageError
 from ..kinds import Kind
-from ..report import EntryKind, PartReport, Section
-from ..spelling import count, spell_names
-from .choose_code import lacking
 from .code import CpuRequirements, Kernel
 
-RELAYOUTS = ("cpu.block", "cpu.unblock")
-
-
-@dataclass(frozen=True)
-class MachineInfo:
-    """Describe a CPU with code in the package; `lacking` is the reason if it does not run here."""
-
-    machine: str
-    architecture: str
-    features: tuple[str, ...]
-    lacking: str
-    chosen: bool
-
-    @property
-    def suitability(self) -> str:
-        """Return whether the code runs here, or the reason why not."""
-        return "would run here" if self.chosen else self.lacking or "could run here"
-
-
-@dataclass(frozen=True)
-class CpuReport(PartReport):
-    """List the CPUs with code, the best one first, and the kernels of the first one."""
-
-    machines: tuple[MachineInfo, ...]
-    kernels: tuple[Kernel, ...]
-
-    def sections(self) -> Iterator[Section]:
-        yield Section("machines", [(each.machine, each.suitability) for each in self.machines])
-        moved = [kernel for kernel in self.kernels if not set(RELAYOUTS).isdisjoint(kernel.ops)]
-        yield Section("layout conversions", [_row(kernel)[:-1] for kernel in moved])
-        yield Section("kernels", list(map(_row, self.kernels)))
+if TYPE_CHECKING:
+    from ..report import EntryKind
+    from .report import CpuReport
 
 
 @dataclass(frozen=True)
@@ -66,10 +35,14 @@ class CpuPart(Part):
                 )
 
     def summary(self) -> str:
+        from ..spelling import count
+
         calls = sum(kernel.calls for kernel in self.kernels)
         return f"{count(calls, 'call')} of {count(len(self.kernels), 'kernel')}"
 
-    def entry_kinds(self, contents: Contents) -> Iterable[EntryKind]:
+    def entry_kinds(self, contents: Contents) -> "Iterable[EntryKind]":
+        from ..report import EntryKind
+
         names = (entry.name for entry in contents.entries)
         code = [name for name in names if name.startswith("cpu/")]
         yield EntryKind("native code", code, "object")
@@ -77,22 +50,7 @@ class CpuPart(Part):
     def ops(self) -> Iterable[str]:
         return (op for kernel in self.kernels for op in kernel.ops)
 
-    def report(self, contents: Contents, steps: Sequence[Kind]) -> CpuReport:
-        lacks = [lacking(needed) for needed in self.machines]
-        chosen = lacks.index("") if "" in lacks else None
-        machines = (
-            MachineInfo(needed.machine, needed.architecture, needed.features, lack, i == chosen)
-            for i, (needed, lack) in enumerate(zip(self.machines, lacks, strict=True))
-        )
-        return CpuReport(tuple(machines), self.kernels)
+    def report(self, contents: Contents, steps: Sequence[Kind]) -> "CpuReport":
+        from .report import report_of
 
-
-def _row(kernel: Kernel) -> tuple[str, ...]:
-    return _calls(kernel), spell_names(kernel.nodes), " + ".join(kernel.ops), kernel.symbol
-
-
-def _calls(kernel: Kernel) -> str:
-    if not kernel.load_calls:
-        return f"{kernel.calls}x"
-    loaded = f"{kernel.load_calls}x at load"
-    return f"{kernel.calls}x, {loaded}" if kernel.calls else loaded
+        return report_of(self.kernels, self.machines)

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ..contents import Contents
 from ..errors import PackageError
+from ..frozen import Frozen
 from ..kinds import LEFT_OUT
 from ..loader import Loader
 from ..sizes.size_expressions import Size
@@ -23,8 +24,7 @@ from .thread_pool import CODE, ParallelProgram, pool_of
 _MOST_PHASES = 1 << 24
 
 
-@dataclass(frozen=True)
-class SizeTable:
+class SizeTable(Frozen):
     """Hold the numbers that a native function reads at the sizes of a plan.
 
     `words` are its calls, `ranges` the iterations of each phase, and how many chunks its work is

@@ -15,7 +15,6 @@ import weakref
 from array import array
 from functools import cache
 from operator import index
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -209,9 +208,8 @@ def default_threads() -> int:
 
 def _siblings(cpu: int) -> str:
     """Return what all logical processors of one core have in common."""
-    path = Path(f"/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list")
     try:
-        return path.read_text()
+        return _text_of(f"/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list")
     except OSError:
         return str(cpu)
 
@@ -219,7 +217,12 @@ def _siblings(cpu: int) -> str:
 def _quota() -> int:
     """Return how many processors the control group of this process may use at a time."""
     try:
-        quota, period = Path("/sys/fs/cgroup/cpu.max").read_text().split()
+        quota, period = _text_of("/sys/fs/cgroup/cpu.max").split()
         return -(-int(quota) // int(period))
     except (OSError, ValueError):
         return sys.maxsize
+
+
+def _text_of(path: str) -> str:
+    with open(path) as file:
+        return file.read()

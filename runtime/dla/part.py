@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ..contents import Contents, Part
+from ..frozen import Frozen
 from ..kinds import Kind
 from ..report import EntryKind, PartReport, Section
 from ..spelling import count, spell_size
@@ -13,8 +14,7 @@ DESCRIPTION = "dla/description.toml"
 """The entry that describes the accelerator which the steps of kind `dla` are for."""
 
 
-@dataclass(frozen=True)
-class DlaProgram:
+class DlaProgram(Frozen):
     """Describe the command stream in the container `entry`, its memory, and the bytes it moves.
 
     `sram_bytes` is the SRAM that it uses, `sram_lower_bound` the least for values live at once.
@@ -31,8 +31,7 @@ class DlaProgram:
     dram_bound: int
 
 
-@dataclass(frozen=True)
-class AcceleratorInfo:
+class AcceleratorInfo(Frozen):
     """Describe a program of an accelerator, the memory it uses and the bytes it moves."""
 
     entry: str

@@ -4,7 +4,6 @@ Any unzip reads it. The reader is stricter than they are: it takes only what the
 so that every byte of an entry can be handed out in place and none twice.
 """
 
-import re
 import struct
 import zlib
 from collections.abc import Mapping
@@ -38,7 +37,6 @@ _IN_EXTRA, _IN_END64 = 0xFFFFFFFF, 0xFFFF
 wide_size = _IN_EXTRA
 wide_count = _IN_END64
 
-_NAME = re.compile(rb"[A-Za-z0-9_][A-Za-z0-9_.+-]*(/[A-Za-z0-9_][A-Za-z0-9_.+-]*)*")
 _NAMES = (
     "a path of letters, digits and _ . + -, each part of which starts with a letter, digit or _"
 )
@@ -53,12 +51,20 @@ class Member(NamedTuple):
     crc: int
 
 
+def _is_name(name: bytes) -> bool:
+    """Return whether a name is `_NAMES`; methods of bytes know ASCII alone."""
+    return all(
+        part[:1].replace(b"_", b"0").isalnum() and (b"0" + part.translate(None, b"_.+-")).isalnum()
+        for part in name.split(b"/")
+    )
+
+
 def write(file: BinaryIO, entries: Mapping[str, memoryview]) -> None:
     """Write the entries in order; those of a page or more start on a page of the file."""
     directory: list[bytes] = []
     position = 0
     for name, data in entries.items():
-        if not _NAME.fullmatch(name.encode(errors="replace")):
+        if not _is_name(name.encode(errors="replace")):
             raise PackageError(f"entry {name!r} has a name that must be {_NAMES}")
         member = Member(position, len(data), zlib.crc32(data))
         header = _local_header(name.encode(), member)
@@ -164,7 +170,7 @@ def _read_central(data: memoryview, position: int, end: int) -> tuple[str, Membe
             f"list of entries to {end}"
         )
     raw_name, extra = bytes(data[name_at:extra_at]), bytes(data[extra_at:following])
-    if not _NAME.fullmatch(raw_name):
+    if not _is_name(raw_name):
         raise PackageError(
             f"the entry listed at byte {position} is named {raw_name[:_LONGEST_SHOWN]!r}, a name "
             f"must be {_NAMES}"

@@ -8,13 +8,12 @@ import hashlib
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
+from ..contents import SIGNATURE_ENTRY
 from ..errors import PackageError, RunError
-
-SIGNATURE_ENTRY = "signature"
+from ..frozen import Frozen
 
 Key: TypeAlias = str | os.PathLike[str] | bytes
 """The path of a PEM file, or its bytes."""
@@ -28,8 +27,7 @@ _TEXT = re.compile(_FORM.format("([0-9a-f]{64})", "([0-9a-f]{128})").encode())
 _SUBJECT = bytes.fromhex("302a300506032b6570032100")
 
 
-@dataclass(frozen=True)
-class Signature:
+class Signature(Frozen):
     """The public key of the signer, 32 bytes, and the signature, 64 bytes."""
 
     key: bytes

@@ -2,13 +2,13 @@
 
 from dataclasses import dataclass, field
 
+from ..frozen import Frozen
 from ..kinds import LEFT_OUT
 from ..sizes.size_expressions import Size
 from ..step import Step
 
 
-@dataclass(frozen=True)
-class Launch:
+class Launch(Frozen):
     """Run a kernel of the GPU; `buffers` are what its parameters count in."""
 
     kernel: str
@@ -23,8 +23,7 @@ class LaunchStep(Step):
     launches: tuple[Launch, ...]
 
 
-@dataclass(frozen=True)
-class GpuParameter:
+class GpuParameter(Frozen):
     """Pass buffer number `buffer` of a launch to a kernel: its address, or a map of it.
 
     `kind` is `pointer` or `tensor_map`. A map (CUtensorMap) is of a tensor of `shape`, with
@@ -42,8 +41,7 @@ class GpuParameter:
     swizzle: int = 0
 
 
-@dataclass(frozen=True)
-class GpuKernel:
+class GpuKernel(Frozen):
     """Describe a kernel that was compiled for a GPU.
 
     `entry` holds the cubin, in which the kernel is called `function`; `source` holds the text
@@ -72,8 +70,7 @@ class GpuKernel:
     sizes: tuple[Size, ...] = field(default=(), metadata=LEFT_OUT)
 
 
-@dataclass(frozen=True)
-class GpuCode:
+class GpuCode(Frozen):
     """Hold the kernels for one architecture, which is called as `sm_90`.
 
     `driver` is the least that cuDriverGetVersion must say for a driver to know such code, as 12000

@@ -2,10 +2,11 @@
 
 import ctypes
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from ..errors import PackageError, RunError
+from ..frozen import Frozen
 from ..sizes.fields import with_sizes
 from ..sizes.values import Values
 from .checks import GRID, extent_bytes
@@ -26,8 +27,7 @@ _MOST_SIZE = 1 << 31
 _ELF, _ELF_HEADER = b"\x7fELF\x02", 64
 
 
-@dataclass(frozen=True)
-class LoadedKernel:
+class LoadedKernel(Frozen):
     """Hold a kernel that is ready to be launched."""
 
     kernel: GpuKernel
@@ -104,8 +104,7 @@ def describe(launch: Launch) -> str:
     return f"kernel '{launch.kernel}'{nodes}"
 
 
-@dataclass(frozen=True)
-class BoundLaunch:
+class BoundLaunch(Frozen):
     """Hold a launch with all of its arguments; `table` points to `values`."""
 
     launch: Launch

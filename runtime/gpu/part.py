@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ..contents import Contents, Part
+from ..frozen import Frozen
 from ..kinds import Kind
 from ..report import EntryKind, PartReport, Section
 from ..spelling import count, spell_names, spell_shape, spell_size
@@ -14,8 +15,7 @@ from .code import GpuCode, GpuKernel, LaunchStep
 from .device import lacking_here
 
 
-@dataclass(frozen=True)
-class GpuKernelInfo:
+class GpuKernelInfo(Frozen):
     """Describe a kernel of a GPU; `registers` and `spills` are of each thread."""
 
     nodes: tuple[str, ...]
@@ -44,8 +44,7 @@ class GpuKernelInfo:
         )
 
 
-@dataclass(frozen=True)
-class GpuInfo:
+class GpuInfo(Frozen):
     """Describe the code for one architecture; `lacking` is the reason if it does not run here."""
 
     architecture: str

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 from ..contents import Buffer
 from ..dtypes import resolve
 from ..errors import RunError
+from ..frozen import Frozen
 from ..package import Package
 from ..sizes.fields import with_sizes
 from .code import GpuCode, GpuKernel, Launch
@@ -42,8 +42,7 @@ _DISTINCT = 1 << 20
 """The number of random numbers; larger buffers repeat them."""
 
 
-@dataclass(frozen=True)
-class _Held:
+class _Held(Frozen):
     """Hold a buffer on the GPU and its initial contents."""
 
     memory: DeviceMemory

@@ -1,10 +1,10 @@
 """Measure the kernels of a package with all the settings that it holds."""
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 
 from ..errors import Fault, RunError
+from ..frozen import Frozen
 from ..manifest import Manifest
 from ..package import Package
 from ..step import all_steps
@@ -20,8 +20,7 @@ from .trial import Trial, difference
 Report = Callable[[str], None]
 
 
-@dataclass(frozen=True)
-class Measured:
+class Measured(Frozen):
     """Hold the microseconds that a kernel takes with each setting, and why others were refused."""
 
     kernel: str

@@ -1,17 +1,20 @@
 """What a session does at some sizes."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
+from typing import TYPE_CHECKING
 
+from ..frozen import Frozen
 from ..sizes.values import Shapes
 from ..slots import Slot
 from ..step import Run
-from .staged import StagedRun
+
+if TYPE_CHECKING:
+    from .staged import StagedRun
 
 
-@dataclass(frozen=True)
-class Plan:
+class Plan(Frozen):
     """Hold the steps and the outputs of runs at some sizes, and the bytes of their arenas.
 
     `shapes` and `sizes` are the shapes and the bytes of what `slots` names. Where a step finds
@@ -23,7 +26,7 @@ class Plan:
     shapes: Shapes
     sizes: Sequence[int] = ()
     arenas: Mapping[int, int] = field(default_factory=dict[int, int])
-    rest: StagedRun | None = None
+    rest: "StagedRun | None" = None
 
     @cached_property
     def outputs(self) -> tuple[Slot, ...]:

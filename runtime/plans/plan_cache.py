@@ -22,7 +22,6 @@ from .fast_path import FastRun, fast_run
 from .first_run import first_run
 from .plan import Plan
 from .ports import Ports
-from .staged import StagedRun
 
 MOST_PLANS = 8
 """How many plans a session keeps: those of the shapes that were last used."""
@@ -154,6 +153,8 @@ class Plans:
         first = next((i for i, step in enumerate(manifest.steps) if step.finds), None)
         if first is None:
             return Plan(self._program.bind(state), *known, arenas)
+        from .staged import StagedRun
+
         steps = self._program.bind_range(state, 0, first)
         rest = StagedRun(self._program, self._outputs, state)
         return Plan(steps, *known, arenas, rest)

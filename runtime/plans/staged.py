@@ -4,19 +4,19 @@ None of this is kept from run to run but the memory: the sizes are other ones ea
 """
 
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, cast
 
 from ..errors import RunError
+from ..frozen import Frozen
 from ..program import Program
 from ..slots import Slot
 from ..state import SessionState
 from ..step import Find
 
 
-@dataclass(frozen=True)
-class _Stage:
+class _Stage(Frozen):
     """Hold which steps are in a stage, and which outputs it makes."""
 
     start: int
@@ -24,8 +24,7 @@ class _Stage:
     outputs: tuple[Slot, ...]
 
 
-@dataclass(frozen=True)
-class StagedRun:
+class StagedRun(Frozen):
     """Hold what a plan knows before the first step that finds sizes."""
 
     program: Program

@@ -9,14 +9,8 @@ from ..dtypes import itemsize
 from .fields import texts_in
 from .formulas import Formulas
 from .polynomials import Polynomial, as_number, number
-from .size_expressions import MOST, Size
-from .values import PortSizes, Values
-
-MOST_BYTES = 1 << 47  # user address space on x86-64
-
-
-class SizeFault(ValueError):
-    """Report why a package cannot run at some sizes."""
+from .size_expressions import MOST, MOST_BYTES, Size
+from .values import PortSizes, SizeFault, Values
 
 
 class Evaluation:

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from ..contents import Port
 from ..errors import PackageError
 from ..manifest import ExactProgram, Manifest
-from .evaluation import SizeFault
 from .symbols import range_fault
+from .values import SizeFault
 
 
 def check_exact(manifest: Manifest) -> None:

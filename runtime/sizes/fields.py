@@ -10,6 +10,8 @@ from ..kinds import Kind
 
 R = TypeVar("R")
 
+_INT = frozenset({int})
+
 
 def texts_in(record: object, path: str = "") -> Iterator[tuple[str, str]]:
     """Yield the sizes that are texts, each with its place, in all fields that may have some."""
@@ -32,7 +34,10 @@ def _texts(value: object, path: str) -> Iterator[tuple[str, str]]:
         for key, item in cast("Mapping[str, object]", value).items():
             yield from _texts(item, f"{path}.{key}")
     elif isinstance(value, tuple):
-        for i, item in enumerate(cast("tuple[object, ...]", value)):
+        items = cast("tuple[object, ...]", value)
+        if _are_numbers(items):
+            return
+        for i, item in enumerate(items):
             if type(item) is not int:
                 yield from _texts(item, f"{path}[{i}]")
     elif is_dataclass(value):
@@ -48,9 +53,16 @@ def _replaced(value: object, number: Callable[[str], int]) -> object:
         return {key: _replaced(item, number) for key, item in table.items()}
     if isinstance(value, tuple):
         items = cast("tuple[object, ...]", value)
+        if _are_numbers(items):
+            return items
         changed = tuple(_replaced(item, number) for item in items)
         return items if all(a is b for a, b in zip(items, changed, strict=True)) else changed
     return with_sizes(value, number) if is_dataclass(value) else value
+
+
+def _are_numbers(items: tuple[object, ...]) -> bool:
+    """Return whether no item is more than an int: tables of native code have thousands."""
+    return _INT.issuperset(map(type, items))
 
 
 @cache

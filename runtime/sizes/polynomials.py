@@ -36,6 +36,8 @@ def as_number(polynomial: Polynomial) -> int | None:
 
 def add(left: Polynomial, right: Polynomial) -> Polynomial:
     """Return the sum of two polynomials."""
+    if not left or not right:
+        return left or right
     terms = dict(left)
     for monomial, coefficient in right:
         terms[monomial] = terms.get(monomial, 0) + coefficient
@@ -72,6 +74,9 @@ def divided(polynomial: Polynomial) -> tuple[int, Monomial, Polynomial]:
 
     The last coefficient of what is left is above 0.
     """
+    if len(polynomial) == 1:
+        monomial, coefficient = polynomial[0]
+        return coefficient, monomial, number(1)
     content = gcd(*(coefficient for _, coefficient in polynomial))
     content = -content if polynomial[-1][1] < 0 else content
     common = list(polynomial[0][0])
@@ -99,7 +104,10 @@ def _without(monomial: Monomial, factors: Sequence[str]) -> Monomial:
 
 
 def _in_order(terms: Mapping[Monomial, int]) -> Polynomial:
-    return tuple(sorted(((m, c) for m, c in terms.items() if c), key=_place))
+    listed = [term for term in terms.items() if term[1]]
+    if len(listed) > 1:
+        listed.sort(key=_place)
+    return tuple(listed)
 
 
 def _place(term: tuple[Monomial, int]) -> tuple[int, Monomial]:

@@ -22,9 +22,11 @@ What steps and sessions see has ints: plans evaluate the text.
 MOST = (1 << 63) - 1
 """The greatest number that native code counts with."""
 
-LONGEST, DEEPEST, MOST_OPERATIONS = 4096, 64, 1 << 18
+MOST_BYTES = 1 << 47
+"""The user address space on x86-64."""
 
-_NAME = re.compile(r"[A-Za-z_][A-Za-z_0-9]{0,199}")
+LONGEST, LONGEST_NAME, DEEPEST, MOST_OPERATIONS = 4096, 200, 64, 1 << 18
+
 _TOKEN = re.compile(r"([A-Za-z_][A-Za-z_0-9]*|0|[1-9][0-9]*|//|[-+*(),])")
 _NO_SIZE = "must have names, whole numbers, + - * //, max and min"
 _CALLS = ("max", "min")
@@ -32,7 +34,11 @@ _CALLS = ("max", "min")
 
 def is_symbol_name(text: str) -> bool:
     """Return whether a text can be the name of a symbol in expressions."""
-    return text.isascii() and bool(_NAME.fullmatch(text)) and text not in _CALLS
+    return _is_name(text) and text not in _CALLS
+
+
+def _is_name(text: str) -> bool:
+    return text.isidentifier() and text.isascii() and len(text) <= LONGEST_NAME
 
 
 class Algebra(Protocol):
@@ -106,7 +112,7 @@ class SizeReader:
             return self._group(token, depth)
         if token[:1].isdigit() and int(token) <= MOST:
             return number(int(token))
-        if not _NAME.fullmatch(token):
+        if not _is_name(token):
             raise ValueError(_NO_SIZE)
         return self._formulas.symbol(token)
 

@@ -1,10 +1,10 @@
 """Check that what a manifest needs in a stage is known then."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from ..contents import FIRST_PORT, Port
 from ..errors import PackageError
+from ..frozen import Frozen
 from ..manifest import Manifest
 from ..step import AFTER, BEFORE, ELEMENTS, END, SHAPE, START, FoundSize, Step
 from .fields import texts_in
@@ -28,8 +28,9 @@ def check_stages(manifest: Manifest) -> None:
     checks.check_steps(manifest.steps, 0, "steps")
 
 
-@dataclass(frozen=True)
-class _Checks:
+class _Checks(Frozen):
+    """Check the fields of a manifest, each in its stage."""
+
     manifest: Manifest
     stages: Stages
 

@@ -17,8 +17,8 @@ from ..manifest import Manifest
 from ..step import FoundSize, Step
 from .fields import with_sizes
 
-_NAME = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
-_PLACE = re.compile(r"at_([0-9]{1,9})")
+_NAME = r"[A-Za-z_][A-Za-z_0-9]*"
+_PLACE = r"at_([0-9]{1,9})"
 
 
 class Stages:
@@ -68,10 +68,10 @@ class Stages:
         if not self._staged:
             return set()
         texts = [size for size in sizes if isinstance(size, str)]
-        return {self._of_name(name) for text in texts for name in _NAME.findall(text)}
+        return {self._of_name(name) for text in texts for name in re.findall(_NAME, text)}
 
     def _of_name(self, name: str) -> int:
-        place = _PLACE.fullmatch(name)
+        place = re.fullmatch(_PLACE, name)
         regions = self.manifest.regions
         if place and int(place[1]) < len(regions):
             return self.manifest.stage_of(regions[int(place[1])].base)

@@ -1,32 +1,25 @@
 """Check the symbols, checks and regions of a manifest."""
 
-import re
 from dataclasses import replace
 
 from ..contents import ARENA, Contents, SizeCheck, Symbol
 from ..errors import PackageError
 from ..manifest import Manifest
-from .evaluation import SizeFault
 from .fields import texts_in, with_sizes
 from .size_expressions import MOST, is_symbol_name
-from .stage_checks import check_stages
 from .stages import Stages
 from .symbols import Symbols
+from .values import SizeFault
 
 _RELATIONS = (">=", "==")
-_PLACE = re.compile(r"at_[0-9]+")
 
 
 def check_symbols(manifest: Manifest) -> Manifest:
-    """Return a manifest with the numbers of its likely sizes in place of texts.
+    """Return a manifest with symbols with the numbers of its likely sizes in place of texts.
 
     Raises PackageError where symbols, checks and regions do not fit together, or texts are no
     expressions of the symbols.
     """
-    if not manifest.symbols:
-        if manifest.checks or manifest.regions:
-            raise PackageError("'checks' and 'regions' must be left out without symbols")
-        return manifest
     _check_names(manifest)
     for i, symbol in enumerate(manifest.symbols):
         _check_symbol(symbol, f"symbols[{i}]")
@@ -36,7 +29,11 @@ def check_symbols(manifest: Manifest) -> Manifest:
     for i, step in enumerate(manifest.load_steps):
         for _, where in texts_in(step, f"load_steps[{i}]"):
             raise PackageError(f"'{where}' is a text, but inputs are not known at load")
-    check_stages(manifest)
+    steps = (*manifest.steps, *manifest.load_steps)
+    if any(symbol.stage for symbol in manifest.symbols) or any(step.finds for step in steps):
+        from .stage_checks import check_stages
+
+        check_stages(manifest)
     known = Stages(manifest).at(0)
     Symbols(known)
     return _at_likely(known)
@@ -56,14 +53,15 @@ def _at_likely(manifest: Manifest) -> Manifest:
             raise PackageError(
                 f"'{where}.arena_bytes' is {known}, the regions of base {base} have {size} bytes"
             )
-    return with_sizes(replace(manifest, symbols=(), checks=(), regions=()), values)
+    return with_sizes(replace(manifest, symbols=(), checks=(), regions=(), exact=()), values)
 
 
 def _check_names(contents: Contents) -> None:
     names = [symbol.name for symbol in contents.symbols]
     units = [symbol.unit for symbol in contents.symbols if symbol.step != 1]
     for i, name in enumerate(names):
-        if not is_symbol_name(name) or _PLACE.fullmatch(name):
+        is_place = name.startswith("at_") and name[3:].isdecimal()
+        if not is_symbol_name(name) or is_place:
             raise PackageError(f"'symbols[{i}].name' is {name!r}, must look like 'T'")
     if len({*names, *units}) != len(names) + len(units):
         raise PackageError(f"'symbols' are {[*names, *units]}, must have different names")

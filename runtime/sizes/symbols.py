@@ -1,19 +1,21 @@
 """Find the values of symbols: from the shapes of inputs, or as a caller gives them."""
 
-import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from ..contents import Contents, Port, Symbol
 from ..errors import PackageError, RunError
-from .evaluation import Evaluation, SizeFault
-from .values import Values
+from ..frozen import Frozen
+from .values import SizeFault, Values
 
-_MULTIPLE = re.compile(r"(?:([1-9][0-9]{0,17}) ?\* ?)?([A-Za-z_][A-Za-z_0-9]*)")
+if TYPE_CHECKING:
+    from .evaluation import Evaluation
+
+_MOST_DIGITS = 18
 
 
-@dataclass(frozen=True)
-class _Source:
+class _Source(Frozen):
     """Know the axis of an input from which a symbol gets its value: `size * scale / factor`."""
 
     input: int
@@ -88,14 +90,14 @@ class Symbols:
     def _source(self, symbol: Symbol) -> _Source:
         for index, port in enumerate(self._inputs):
             for axis, entry in enumerate(port.shape):
-                found = _MULTIPLE.fullmatch(entry) if isinstance(entry, str) else None
-                if found and found[2] in (symbol.name, symbol.unit):
-                    scale = 1 if found[2] == symbol.name else symbol.step
-                    return _Source(index, axis, int(found[1] or 1), scale)
+                factor, name = _product(entry) if isinstance(entry, str) else (0, "")
+                if factor and name in (symbol.name, symbol.unit):
+                    scale = 1 if name == symbol.name else symbol.step
+                    return _Source(index, axis, factor, scale)
         raise PackageError(f"symbol '{symbol.name}' is the size of no axis of an input")
 
 
-def evaluate(evaluation: Evaluation, symbols: Mapping[str, int]) -> Values:
+def evaluate(evaluation: "Evaluation", symbols: Mapping[str, int]) -> Values:
     """Return the numbers of a package at some values of its symbols; raise RunError for a fault."""
     try:
         return evaluation.at(symbols)
@@ -108,13 +110,23 @@ def spelled(entry: object, symbols: Sequence[Symbol]) -> int | str:
     """Return a size of an input or output by the names of symbols: `16*T_16` is `T`."""
     if not isinstance(entry, str):
         return int(entry)  # type: ignore[call-overload]
-    found = _MULTIPLE.fullmatch(entry)
+    factor, name = _product(entry)
     for symbol in symbols:
-        if found and found[2] == symbol.unit != symbol.name:
-            factor, rest = divmod(int(found[1] or 1), symbol.step)
+        if factor and name == symbol.unit != symbol.name:
+            multiple, rest = divmod(factor, symbol.step)
             if not rest:
-                return symbol.name if factor == 1 else f"{factor}*{symbol.name}"
+                return symbol.name if multiple == 1 else f"{multiple}*{symbol.name}"
     return entry
+
+
+def _product(text: str) -> tuple[int, str]:
+    """Return the number and the name of which a text is the product; 0 for another text."""
+    factor, times, name = text.rpartition("*")
+    if not times:
+        return 1, name
+    factor = factor.strip(" ")
+    is_number = factor.isdecimal() and factor.isascii() and len(factor) <= _MOST_DIGITS
+    return int(factor) if is_number else 0, name.strip(" ")
 
 
 def spelled_ports(ports: Sequence[Port], symbols: Sequence[Symbol]) -> tuple[Port, ...]:

@@ -16,6 +16,10 @@ Shapes: TypeAlias = tuple[tuple[int, ...], ...]
 _NOTHING: Mapping[Any, Any] = MappingProxyType({})
 
 
+class SizeFault(ValueError):
+    """Report why a package cannot run at some sizes."""
+
+
 class PortSizes(NamedTuple):
     """Hold the shapes of inputs and outputs, and the bytes of each output."""
 

@@ -17,7 +17,7 @@ from ....dialects.core.tensor import Shape
 from ....dialects.cpu.packing import even_split
 from ..schedule.tiles import Tile
 from .buffer import Buffer, Lanes, tail_mask, vector
-from .index import IndexExpr, carry_nest, greatest, is_equal, least
+from .index import IndexExpr, carry_nest, greatest, is_equal
 from .loops import Piece, Section, each, spread
 from .panels import Fetch, Panel
 from .runs import Rows, Run, cut_rows
@@ -95,13 +95,11 @@ class Contraction:
     def _last_panels(self, tile: Tile, rest: Size) -> list[tuple[Size, list[Lanes]]]:
         """Return the masks of the last panel, and whether it exists (1 or 0).
 
-        Where that is known when the kernel runs, it has as many vectors as it needs; or all of
-        them, if rows are cut into tiles only then: there is code for each of these.
+        Where that is known when the kernel runs, it has as many vectors as it needs then: there is
+        code for each number of them.
         """
         if not is_symbolic(rest):
             return [(int(rest > 0), _masks(tile.lanes, rest, -(-rest // tile.lanes)))]
-        if is_symbolic(self.rows):
-            return [(least(rest, 1), _masks(tile.lanes, rest, tile.vectors))]
         needed = ceildiv(rest, tile.lanes)
         return [
             (is_equal(needed, count), _masks(tile.lanes, rest, count))

@@ -36,7 +36,7 @@ _IS_ROLLED: ContextVar[bool] = ContextVar("is_rolled", default=False)
 
 @contextmanager
 def rolled() -> Generator[None]:
-    """Mark the loops emitted in the block: LLVM unrolls none of them. Rarely run code is small."""
+    """Mark the loops emitted in the block: LLVM unrolls none of them."""
     token = _IS_ROLLED.set(True)
     try:
         yield

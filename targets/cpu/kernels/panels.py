@@ -10,11 +10,10 @@ from ....dialects.core.sizes.substitution import likely
 from ....dialects.core.tensor import DTYPES, Shape
 from ...kernels.conversion import convert
 from ...memory.strides import row_major
-from ..schedule.costs import ALIASING
 from ..schedule.tiles import Tile
 from .buffer import Buffer, Lanes
 from .builder import KernelBuilder
-from .index import IndexExpr, for_each, greatest
+from .index import IndexExpr, for_each, greatest, least
 from .value import Value
 
 Fetch = Callable[[Sequence[IndexExpr]], None]
@@ -133,9 +132,29 @@ class StoredPanel(Panel):
             return None
         if likely(tiles) < 2 or likely(panels) < 2 or not self._streams:
             return None
-        share = ceildiv(columns, greatest(tiles, 1))
+        if is_symbolic(tiles):
+            return self._fetch_next_if_shared(start, tile, tiles)
+        share = ceildiv(columns, tiles)
         first = (start + columns) * size + tile * (size * share)
         return lambda depth: self.panels.prefetch(first + self._row(depth) * share)
+
+    def _fetch_next_if_shared(self, start: IndexExpr, tile: IndexExpr, tiles: Size) -> Fetch:
+        """Prefetch a share of the next panel; what is read anyway, if there is one tile only.
+
+        Two tiles have the most to fetch in a step, of half a row.
+        """
+        _, size, columns = self.panels.shape
+        shared = least(greatest(tiles - 1, 0), 1)
+        share = ceildiv(columns, greatest(tiles, 1))
+        first = (start + shared * columns) * size + tile * (size * share)
+        line = LINE * 8 // DTYPES[self.panels.dtype].bits
+
+        def fetch(depth: Sequence[IndexExpr]) -> None:
+            place = first + self._row(depth) * share
+            for offset in range(0, columns // 2, line):
+                self.panels.prefetch(place + offset)
+
+        return fetch
 
     @property
     def _streams(self) -> bool:
@@ -188,16 +207,17 @@ class WidenedPanel(Panel):
 
 
 def private_rows(kernel: KernelBuilder, rows: int, size: Size, dtype: str) -> Buffer:
-    """Allocate private rows; those of a bounded size that changes are a number of elements apart.
+    """Allocate private rows; those of a size that changes are whole cache lines apart.
 
-    Then one pointer and constants address several rows, of which caches take each somewhere else.
+    Caches take lines of several rows each somewhere else, and vectors may be stored whole. If the
+    size is bounded, that is a number of elements: constants then address several rows.
     """
-    most = bounds(size)[1]
-    if not is_symbolic(size) or most is None or most > LONGEST:
+    if not is_symbolic(size):
         return kernel.private((rows, size), dtype)
     line = LINE * 8 // DTYPES[dtype].bits
-    pitch = -(-most // line) * line
-    pitch += 0 if pitch % (ALIASING // LINE * line) else line
+    most = bounds(size)[1]
+    longest = size if most is None or most > LONGEST else most
+    pitch = (ceildiv(longest, line) // 2 * 2 + 1) * line
     return kernel.private((rows, pitch), dtype).slice([0, 0], (rows, size), [1, 1])
 
 

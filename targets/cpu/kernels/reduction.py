@@ -25,6 +25,11 @@ class Reduction:
     element: Element = lambda x: x
     finish: Element = lambda x: x
 
+    @property
+    def is_unordered(self) -> bool:
+        """Return whether results do not depend on the order in which numbers are combined."""
+        return self.kind in ("max", "min")
+
     def combine(self, a: Value, b: Value) -> Value:
         """Emit the combination of two partial results."""
         if self.kind == "add":

@@ -2,7 +2,8 @@
 
 Blocks are as high as fits the registers, and nearly equally high: two heights at most. Where the
 number of rows is known when the kernel runs, blocks choose among the code for some heights: that
-which fits the registers, and each of at most half of it, for the rows that are left.
+which fits the registers, and each of at most half of it, for the rows that are left. The loops of
+these are not unrolled: rounds that LLVM mixes need more registers than one round, which has all.
 """
 
 from collections.abc import Callable
@@ -72,7 +73,7 @@ class _Split:
     """Cut a length that is known when the kernel runs into pieces of `most`, and a rest.
 
     The rest is cut as `even_split` does, into pieces of at most half of that: there is code for
-    each height that these may have, and its loops are not unrolled.
+    each height that these may have.
     """
 
     length: Size
@@ -123,6 +124,10 @@ class _Split:
 
     def choose(self, piece: IndexExpr, body: Callable[[IndexExpr, int], None]) -> None:
         """Emit code for each height; the one of a piece runs, with the place where it starts."""
+        with rolled():
+            self._choose_piece(piece, body)
+
+    def _choose_piece(self, piece: IndexExpr, body: Callable[[IndexExpr, int], None]) -> None:
         if self.whole == 0:
             self._choose_part(piece, IndexExpr(0), body)
             return
@@ -139,8 +144,7 @@ class _Split:
         is_large = part.less(self.many)
         height = (small + 1).select(is_large, small)
         first = start + part * small + part.minimum(many)
-        with rolled():
-            self._choose(height, list(self.heights), lambda rows: body(first, rows))
+        self._choose(height, list(self.heights), lambda rows: body(first, rows))
 
     def _choose(self, height: IndexExpr, heights: list[int], body: Callable[[int], None]) -> None:
         if len(heights) == 1:

@@ -9,12 +9,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import reduce
 
-from ....dialects.core.sizes.atoms import Size
+from ....dialects.core.sizes.atoms import Size, is_symbolic
 from ....dialects.core.sizes.limits import at_least
 from ....dialects.core.tensor import Shape, normalize_axis
 from .buffer import Lanes, tail_mask
 from .contraction import splat
 from .epilogue import each_vector
+from .held_constants import held_constants
 from .index import IndexExpr, carry, for_each, greatest, least, replaced_if
 from .loops import each_of
 from .reduction import Reduction
@@ -56,6 +57,9 @@ class Strip:
         return self._reduce_along(how, element, start, beside)
 
     def _reduce_along(self, how: Reduction, element: Element, start: Value, beside: int) -> Value:
+        if is_symbolic(self.length) and (beside == 1 or how.is_unordered):
+            with held_constants():
+                return self._reduce_freely(how, element, start, beside)
         stride = beside * self.width
         full = self.length - self.length % self.width
         long = _is_long(self.length, stride) if beside > 1 else 0
@@ -85,14 +89,40 @@ class Strip:
             some = greatest(least(left - number, 1), 0)
             totals[number] = replaced_if(some, totals[number], with_left)
         total = reduce(how.combine, totals)
+        return how.across(self._with_rest(how, element, (start, total), full))
 
-        def with_rest() -> Value:
+    def _reduce_freely(self, how: Reduction, element: Element, start: Value, beside: int) -> Value:
+        """Reduce a strip of a length that changes; several accumulators may take any vectors."""
+        full = self.length - self.length % self.width
+        rounds = full - full % (beside * self.width) if beside > 1 else 0
+
+        def step(i: IndexExpr, now: list[Value]) -> list[Value]:
+            starts = (i + number * self.width for number in range(len(now)))
+            loaded = [element(self._at(at), Lanes(self.width)) for at in starts]
+            return [how.combine(*pair) for pair in zip(now, loaded, strict=True)]
+
+        totals = [start]
+        if rounds != 0:
+            totals = carry(rounds, [start] * beside, step, step=beside * self.width)
+        (total,) = carry(full, [reduce(how.combine, totals)], step, self.width, start=rounds)
+        return how.across(self._with_rest(how, element, (start, total), full))
+
+    def _with_rest(
+        self, how: Reduction, element: Element, now: tuple[Value, Value], full: Size
+    ) -> Value:
+        """Combine a total with the elements from `full` on, if there are any: part of a vector.
+
+        `now` is what a total starts with, and the total.
+        """
+        start, total = now
+
+        def combined() -> Value:
             lanes = Lanes(self.width, tail_mask(self.width, self.length - full))
             rest = element(self._at(IndexExpr(full)), lanes)
             kept = Value(lanes.mask, "i1").select(rest, start)
             return how.combine(total, kept)
 
-        return how.across(replaced_if(least(self.length - full, 1), total, with_rest))
+        return replaced_if(least(self.length - full, 1), total, combined)
 
     def each(self, body: Callable[[list[IndexExpr], Lanes | None], None]) -> None:
         """Visit all elements of the strip."""

@@ -5,7 +5,7 @@ current insertion point. The same lowering serves scalars and vectors, since MLI
 does. Elements that the vector units do not compute in (f16, bf16) are f32 here.
 """
 
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
@@ -28,6 +28,9 @@ REASSOCIATE = "#arith.fastmath<reassoc>"
 EXACT = "#arith.fastmath<none>"
 
 _STRICT: ContextVar[bool] = ContextVar("strict", default=False)
+
+HELD: ContextVar["Callable[[float, Value], Value | None] | None"] = ContextVar("held", default=None)
+"""Makes constants like a value elsewhere; those for which it returns None are made in place."""
 
 
 @contextmanager
@@ -96,7 +99,9 @@ class Value(Arithmetic["Value"]):
         size: Any = constant
         if is_symbolic(size):
             return self._size(size)
-        return Value(constant_of(constant, self.dtype, self.ssa.type), self.dtype)
+        make = HELD.get()
+        held = make(constant, self) if make is not None else None
+        return held or Value(constant_of(constant, self.dtype, self.ssa.type), self.dtype)
 
     def _size(self, size: Size) -> "Value":
         number = Value(arith.index_cast(element_type("i64"), emitted(size)), "i64")

@@ -8,7 +8,7 @@ import math
 from collections.abc import Sequence
 
 from ....dialects import tri
-from ....dialects.core.sizes.atoms import Size
+from ....dialects.core.sizes.atoms import Size, is_symbolic
 from ....dialects.tri.attention.attention import fills_of
 from ...kernels.arithmetic import compute_dtype
 from ..kernels.buffer import Buffer, Lanes
@@ -104,7 +104,8 @@ class _Attention:
 
     def _score(self, at: Sequence[IndexExpr], first: IndexExpr, count: Size) -> None:
         def finish(i: IndexExpr, j: IndexExpr, value: Value, lanes: Lanes) -> None:
-            self.scores.store(self._masked(value, at, first + i, j, lanes), [i, j], lanes)
+            score = self._masked(value, at, first + i, j, lanes)
+            self.scores.store(score, [i, j], self._whole(lanes))
 
         Contraction(
             count,
@@ -133,8 +134,22 @@ class _Attention:
     def _normalise(self, row: IndexExpr) -> None:
         """Store the exponentials of the scores of a query, and the factor that normalizes them."""
         strip = Strip(row, self.keys, self.kernel.lanes(self.dtype))
-        scale = exponentiate(strip, self.dtype, self.scores.load, self.scores.store)
+
+        def load(at: list[IndexExpr], lanes: Lanes | None) -> Value:
+            return self.scores.load(at, self._whole(lanes))
+
+        def store(power: Value, at: list[IndexExpr], lanes: Lanes | None) -> None:
+            self.scores.store(power, at, self._whole(lanes))
+
+        scale = exponentiate(strip, self.dtype, load, store)
         self.scales.store(scale, [row])
+
+    def _whole(self, lanes: Lanes | None) -> Lanes | None:
+        """Return lanes in which scores may be accessed: all, where rows have room for that.
+
+        What was stored by a mask cannot be loaded again before it is in the cache.
+        """
+        return Lanes(lanes.width) if lanes is not None and is_symbolic(self.keys) else lanes
 
     def _mix(self, at: Sequence[IndexExpr], values: Buffer, first: IndexExpr, count: Size) -> None:
         def finish(i: IndexExpr, j: IndexExpr, value: Value, lanes: Lanes) -> None:

@@ -8,6 +8,7 @@ they are symbols while it is lowered, which are likely what they stand for: cost
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any, cast
 
 from ....dialects import cpu, tri
 from ....dialects.core.attributes import tensor_of, to_attribute, type_of
@@ -39,8 +40,8 @@ def shared_form(group: tri.Group) -> SharedForm:
     """
     if all(tensor_of(value.type).is_static for value in group.block.arguments):
         return SharedForm(group)
-    cloned = group.operation.clone(ir.InsertionPoint(group.operation))
-    copy = view(cloned.detach_from_parent())
+    nowhere = cast("Any", False)  # of which the stub of `clone` does not know
+    copy = view(group.operation.clone(ip=nowhere))
     assert isinstance(copy, tri.Group)
     sharing = _Sharing(copy)
     anchor = next((op for op in copy.members if not isinstance(op, tri.Constant)), None)

@@ -6,6 +6,8 @@ import typing
 from typing import Any
 
 from trivium.runtime.contents import Part
+from trivium.runtime.cpu.report import CpuReport
+from trivium.runtime.report import PartReport
 from trivium.tools.bench.reports import BenchReport, KernelsReport
 from trivium.tools.package_info import PackageInfo
 from trivium.tools.placement_report import NodeReports, Placements
@@ -22,6 +24,9 @@ ROOTS: dict[str, type[Any]] = {
     "simulate": SimulationReport,
 }
 """The class of the report of each command."""
+
+TYPES_ALONE = {"CpuReport": CpuReport, "PartReport": PartReport}
+"""What modules of parts import for their types alone."""
 
 WORDS = {str: "string", int: "integer", float: "number", bool: "boolean"}
 
@@ -64,7 +69,8 @@ def fields_of(cls: type[Any]) -> dict[str, Any]:
     if cls is PackageInfo:
         del found["parts"]
         for kind in Part.built_in():
-            found |= fields_of(typing.get_type_hints(Part.of_kind(kind).report)["return"])
+            report = Part.of_kind(kind).report
+            found |= fields_of(typing.get_type_hints(report, localns=TYPES_ALONE)["return"])
     return found
 
 

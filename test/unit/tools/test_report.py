@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 
 import pytest
-import trivium.runtime.cpu.part
+import trivium.runtime.cpu.report
 import trivium.runtime.gpu.part
 from trivium.compiler.size_report import SizeReport
 from trivium.compiler.support_report import NodeSupport
@@ -72,7 +72,7 @@ MANIFEST = Manifest(
 
 @pytest.fixture(autouse=True)
 def computer(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trivium.runtime.cpu.part, "lacking", lacking)
+    monkeypatch.setattr(trivium.runtime.cpu.report, "lacking", lacking)
     monkeypatch.setattr(trivium.runtime.gpu.part, "lacking_here", lacking_gpu)
 
 

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from trivium.runtime.contents import ARENA, Buffer, Region, SizeCheck, Symbol
 from trivium.runtime.errors import PackageError
-from trivium.runtime.sizes.evaluation import Evaluation, SizeFault
+from trivium.runtime.sizes.evaluation import Evaluation
 from trivium.runtime.sizes.formulas import Formulas
 from trivium.runtime.sizes.size_expressions import DEEPEST, LONGEST, is_symbol_name
-from trivium.runtime.sizes.values import SizeArray
+from trivium.runtime.sizes.values import SizeArray, SizeFault
 from trivium.test.unit.runtime.symbolic import symbolic_manifest
 
 NAMES = ("N", "T", "_u0")

@@ -3,10 +3,12 @@
 from typing import Any
 
 import pytest
+from cpu_kernels import on_every_machine
 from dynamic_kernels import assert_equal_to_static
 from resampled import SAMPLED
 from symbolic_groups import Dynamic, Sizes
 from trivium.dialects import cpu, tri
+from trivium.dialects.core.machine import Machine
 from trivium.dialects.core.mlir import ir
 from trivium.dialects.core.op import Op
 
@@ -143,6 +145,11 @@ RECURRENT = [
 def test_products_of_any_sizes_are_those_of_known_sizes(case: Dynamic) -> None:
     few = [at for at in ROWS if not case.ranges or at["T"] < 14 or "512" in case.ranges["T"]]
     assert_equal_to_static([case], few)
+
+
+@on_every_machine
+def test_attention_in_vectors_of_all_widths(machine: Machine) -> None:
+    assert_equal_to_static(ATTENTION[:1], ROWS, machine)
 
 
 @pytest.mark.parametrize("case", [*CONVOLUTIONS, *ORDERED_BY_WIDTH, *POOLS], ids=str)
