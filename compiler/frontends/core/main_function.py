@@ -187,6 +187,7 @@ class MainFunction:
         """Return why a value is not known at compile time."""
         inputs = sources([value], self.inputs)
         if not inputs:
+            what = what.removesuffix(",")  # one goes before a clause that follows on what it is
             return Undecided(f"needs the value of {what}, but it {self._reason(value)}")
         asked = "value" if tensor_of(value.type).is_static else "number of elements"
         return NeedsValue(

@@ -255,3 +255,20 @@ def test_branches_of_several_ranks_are_refused() -> None:
     with new_context(), pytest.raises(CompileError) as caught:
         import_onnx(model_of(text))
     assert "as branches return tensor<3xf32> and tensor<1x3xf32>" in str(caught.value)
+
+
+def test_branches_of_several_ranks_on_sizes_are_refused() -> None:
+    text = """main (float[1, n] x) => (float[a] y) {
+        s = Shape (x)
+        axis = Constant <value_ints = [1]> ()
+        n1 = Gather (s, axis)
+        c = Greater (n1, axis)
+        y = If (c) <
+            then_branch = then () => (float[k] o) { o = Squeeze (x, a0) },
+            else_branch = other () => (float[1, k] o2) { o2 = Neg (x) }
+        >
+    }"""
+    with new_context(), pytest.raises(CompileError) as caught:
+        import_onnx(model_of(text))
+    assert "needs the value of input 'cond', as branches return" in str(caught.value)
+    assert ",," not in str(caught.value)
