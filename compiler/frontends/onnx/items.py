@@ -1,6 +1,7 @@
-"""What the names of a graph stand for: tensors, sequences of known length, and optionals.
+"""What the names of a graph stand for: tensors, sequences, and optionals.
 
-Sequences and optionals leave no trace in the IR: it has the tensors in them.
+Sequences and optionals leave no trace in the IR: it has the tensors in them, or what these are when
+they are joined.
 """
 
 from dataclasses import dataclass
@@ -23,11 +24,24 @@ class TensorList:
 
 
 @dataclass(frozen=True)
+class JoinedSequence:
+    """Hold an ONNX sequence whose length a run decides: its tensors, joined along an axis.
+
+    `lengths`, a list of i64, has how much of the axis is of each tensor. Without it, the tensors
+    lack the axis: each is one element of it.
+    """
+
+    joined: ir.Value
+    axis: int
+    lengths: ir.Value | None = None
+
+
+@dataclass(frozen=True)
 class EmptyOptional:
     """Stand for an ONNX optional that has no element; one that has an element is that element."""
 
 
-Item: TypeAlias = ir.Value | TensorList | EmptyOptional
+Item: TypeAlias = ir.Value | TensorList | JoinedSequence | EmptyOptional
 
 
 def type_proto(item: Item) -> onnx.TypeProto:
@@ -38,11 +52,13 @@ def type_proto(item: Item) -> onnx.TypeProto:
         shapes = {tensor_of(value.type).shape for value in item.tensors}
         shape = shapes.pop() if len(shapes) == 1 else None
         return onnx.helper.make_sequence_type_proto(_tensor_type(item.dtype, shape))
+    if isinstance(item, JoinedSequence):
+        return onnx.helper.make_sequence_type_proto(_tensor_type(tensor_of(item.joined.type).dtype))
     tensor: Tensor = tensor_of(item.type)
     return _tensor_type(tensor.dtype, tensor.shape)
 
 
-def _tensor_type(dtype: str, shape: tuple[int, ...] | None) -> onnx.TypeProto:
+def _tensor_type(dtype: str, shape: tuple[int, ...] | None = None) -> onnx.TypeProto:
     element = onnx.helper.np_dtype_to_tensor_dtype(numpy_dtype(dtype))
     sizes = None if shape is None else [str(n) if is_symbolic(n) else n for n in shape]
     return onnx.helper.make_tensor_type_proto(element, sizes)

@@ -11,7 +11,7 @@ from ....dialects.core.sizes.limits import is_same
 from ....dialects.core.tensor import Tensor
 from ..core.inputs import spell_shape
 from .inputs import NO_ELEMENT_TYPE, declared_input
-from .items import EmptyOptional, Item, TensorList
+from .items import EmptyOptional, Item, JoinedSequence, TensorList
 
 NOTE = "correct the declaration, or leave it out: types of outputs are inferred"
 
@@ -39,9 +39,12 @@ def _item_fault(value: onnx.ValueInfoProto, made: Item) -> str:
         return "" if isinstance(made, EmptyOptional) else _item_fault(element, made)
     if isinstance(made, EmptyOptional):
         return "output is an empty optional, the model declares none"
-    if isinstance(made, TensorList) != (kind == "sequence_type") and kind is not None:
-        found = "a sequence" if isinstance(made, TensorList) else "a tensor"
+    is_sequence = isinstance(made, TensorList | JoinedSequence)
+    if is_sequence != (kind == "sequence_type") and kind is not None:
+        found = "a sequence" if is_sequence else "a tensor"
         return f"output is {found}, the model declares another kind of value"
+    if isinstance(made, JoinedSequence):
+        return ""
     tensors = made.tensors if isinstance(made, TensorList) else (made,)
     declared = onnx.ValueInfoProto(name=value.name, type=value.type)
     if kind == "sequence_type":

@@ -18,7 +18,7 @@ from ....dialects.tri.control_flow import UNKNOWN
 from ..core.bodies import Bodies
 from ..core.values import constant, single, tensor
 from .carried_types import CarriedTypes
-from .items import EmptyOptional, Item, TensorList
+from .items import EmptyOptional, Item, JoinedSequence, TensorList
 from .joined_sizes import joined_shape
 from .loops import ENDLESS, Body
 from .registry import Node
@@ -102,22 +102,26 @@ def _agreed(
     return types, found
 
 
-def _kind(item: Item) -> tuple[type, int]:
-    """Return what an item is, and how many tensors it has."""
+def _kind(item: Item) -> tuple[type, int, int]:
+    """Return what an item is, how many tensors it has, and along which axis they are joined."""
     kind = ir.Value if isinstance(item, ir.Value) else type(item)
-    return kind, len(_tensors(item))
+    return kind, len(_tensors(item)), item.axis if isinstance(item, JoinedSequence) else 0
 
 
 def _spelt(item: Item) -> str:
     if isinstance(item, EmptyOptional):
         return "nothing"
     listed = ", ".join(str(tensor(value)) for value in _tensors(item))
+    if isinstance(item, JoinedSequence):
+        return f"a sequence that is {listed} when joined along axis {item.axis}"
     return f"a sequence of {listed}" if isinstance(item, TensorList) else listed
 
 
 def _tensors(item: Item) -> Sequence[ir.Value]:
     if isinstance(item, TensorList):
         return item.tensors
+    if isinstance(item, JoinedSequence):
+        return [item.joined] if item.lengths is None else [item.joined, item.lengths]
     return [] if isinstance(item, EmptyOptional) else [item]
 
 
@@ -125,6 +129,10 @@ def _regrouped(like: Item, values: Iterator[ir.Value]) -> Item:
     """Return an item of the same kind as another one, of the next tensors."""
     if isinstance(like, TensorList):
         return TensorList(tuple(islice(values, len(like.tensors))), like.dtype)
+    if isinstance(like, JoinedSequence):
+        return JoinedSequence(
+            next(values), like.axis, None if like.lengths is None else next(values)
+        )
     return like if isinstance(like, EmptyOptional) else next(values)
 
 

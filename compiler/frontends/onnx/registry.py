@@ -31,7 +31,7 @@ from ....dialects.core.mlir import ir
 from ....dialects.core.sizes.atoms import Size as Size
 from ....dialects.core.tensor import Array
 from ..core.found_sizes import FoundSizes
-from .items import EmptyOptional, TensorList
+from .items import EmptyOptional, JoinedSequence, TensorList
 from .subgraphs import Subgraphs
 
 Value = ir.Value
@@ -41,6 +41,7 @@ ComputedSizes: TypeAlias = Annotated[tuple[int, ...], "computed"]
 ITEM_KINDS: dict[type, str] = {
     Value: "a tensor",
     TensorList: "a sequence",
+    JoinedSequence: "a sequence whose length a run decides",
     EmptyOptional: "an empty optional",
 }
 """What inputs may be, and how messages call it."""

@@ -1,14 +1,29 @@
-"""ONNX rules for sequences: lists of tensors at import, whose positions are known."""
+"""ONNX rules for sequences: lists of tensors at import where lengths and positions are known.
+
+Others are tensors that are joined along an axis.
+"""
 
 import numpy as np
 import onnx
 
 from .....dialects import tri
-from .....dialects.core.errors import Invalid
+from .....dialects.core.errors import Invalid, Unsupported
+from .....dialects.core.op import Op
+from .....dialects.core.sizes.atoms import is_symbolic
 from .....dialects.core.tensor import Array, normalize_axis
-from ...core.values import ints, only, single, tensor
+from ...core.values import cast, ints, number, numbers, single, tensor
 from ..element_types import element_type
-from ..items import TensorList
+from ..items import JoinedSequence, TensorList
+from ..joined_sequences import (
+    appended,
+    concatenated,
+    join,
+    length_of,
+    split_at_lengths,
+    split_evenly,
+    stacked,
+    tensor_at,
+)
 from ..registry import Node, Value, onnx_op
 
 
@@ -26,9 +41,17 @@ def sequence_construct(*xs: Value) -> TensorList:
 
 
 @onnx_op("SequenceInsert", since=11)
-def sequence_insert(xs: TensorList, x: Value, position: Array | None = None) -> TensorList:
-    count = len(xs.tensors)
-    return _inserted(xs, count if position is None else _position(position, count + 1, count), x)
+def sequence_insert(
+    xs: TensorList | JoinedSequence, x: Value, position: Value | None = None, *, node: Node
+) -> TensorList | JoinedSequence:
+    at = None if position is None else node.evaluate(position)
+    if isinstance(xs, TensorList) and (position is None or at is not None):
+        count = len(xs.tensors)
+        return _inserted(xs, count if at is None else _position(at, count + 1, count), x)
+    if position is not None:
+        raise Unsupported("puts a tensor at a position into a sequence, of which a run decides one")
+    assert isinstance(xs, JoinedSequence)
+    return appended(xs, x)
 
 
 def _inserted(xs: TensorList, at: int, x: Value) -> TensorList:
@@ -45,8 +68,13 @@ def sequence_erase(xs: TensorList, position: Array | None = None) -> TensorList:
 
 
 @onnx_op("SequenceAt", since=11)
-def sequence_at(xs: TensorList, position: Array) -> Value:
-    return xs.tensors[_position(position, len(xs.tensors), len(xs.tensors))]
+def sequence_at(xs: TensorList | JoinedSequence, position: Value, *, node: Node) -> Value:
+    at = node.evaluate(position)
+    if isinstance(xs, TensorList) and at is not None:
+        return xs.tensors[_position(at, len(xs.tensors), len(xs.tensors))]
+    if isinstance(xs, TensorList):
+        xs = join(xs, "takes a tensor, at a position that a run decides,")
+    return tensor_at(xs, position, node.found)
 
 
 def _position(position: Array, places: int, count: int) -> int:
@@ -60,12 +88,16 @@ def _position(position: Array, places: int, count: int) -> int:
 
 
 @onnx_op("SequenceLength", since=11)
-def sequence_length(xs: TensorList) -> Array:
-    return np.array(len(xs.tensors), np.int64)
+def sequence_length(xs: TensorList | JoinedSequence) -> Array | Op:
+    return numbers((len(xs.tensors) if isinstance(xs, TensorList) else length_of(xs),), ())
 
 
 @onnx_op("ConcatFromSequence", since=11)
-def concat_from_sequence(xs: TensorList, *, axis: int, new_axis: int = 0) -> Value:
+def concat_from_sequence(xs: TensorList | JoinedSequence, *, axis: int, new_axis: int = 0) -> Value:
+    if isinstance(xs, JoinedSequence):
+        rank = tensor(xs.joined).rank - (xs.lengths is None)
+        axis = normalize_axis(axis, rank + new_axis)
+        return stacked(xs, axis) if new_axis else concatenated(xs, axis)
     if not xs.tensors:
         raise Invalid("joins a sequence of 0 tensors, must have at least 1")
     if new_axis:
@@ -77,15 +109,21 @@ def concat_from_sequence(xs: TensorList, *, axis: int, new_axis: int = 0) -> Val
 @onnx_op("SplitToSequence", since=11)
 def split_to_sequence(
     x: Value, split: Value | None = None, *, axis: int = 0, keepdims: int = 1, node: Node
-) -> TensorList:
+) -> TensorList | JoinedSequence:
     """Split into parts of one size or of given ones; without any, take single elements."""
     axis = normalize_axis(axis, tensor(x).rank)
     size = tensor(x).shape[axis]
     if split is None and not keepdims:
+        if is_symbolic(size):
+            return JoinedSequence(x, axis)
         return TensorList(tuple(tri.Unbind.build(x, axis=axis).ys), tensor(x).dtype)
     if split is None or tensor(split).rank == 0:
-        part = 1 if split is None else only(node.sizes(split, "input 'split'"))
+        (part,) = (1,) if split is None else node.found.known(split)
+        if part is None or is_symbolic(size) or is_symbolic(part):
+            return split_evenly(x, axis, number(1) if split is None else split, node.found)
         sizes = _chunks(size, part)
+    elif is_symbolic(tensor(split).size):
+        return split_at_lengths(x, axis, cast(split, "i64"), node.found)
     else:
         sizes = node.found.compute(split, (size,) * tensor(split).size)
     parts = tri.Split.build(x, axis=axis, sizes=sizes)

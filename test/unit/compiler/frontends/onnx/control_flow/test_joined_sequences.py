@@ -1,0 +1,196 @@
+"""Sequences whose length, or places in which, a run decides, against ONNX's reference evaluator."""
+
+from typing import Any
+
+import numpy as np
+import onnx
+import onnx.parser
+import pytest
+import trivium
+from onnx.reference import ReferenceEvaluator
+from trivium.dialects.core.errors import CompileError
+from trivium.runtime.errors import RunError
+
+X = np.arange(21, dtype=np.float32).reshape(7, 3)
+
+
+def model(text: str) -> onnx.ModelProto:
+    head = '<ir_version: 10, opset_import: ["" : 21]>'
+    return onnx.parser.parse_model(f"{head} g {text}")
+
+
+def check(text: str, *feeds: dict[str, Any]) -> None:
+    """Compile once, and compare all outputs at each of the feeds."""
+    proto = model(text)
+    session = trivium.compile(proto)
+    reference = ReferenceEvaluator(proto)
+    for each in feeds:
+        got = session.run(each)
+        for name, expected in zip(got, reference.run(None, each), strict=True):
+            np.testing.assert_array_equal(got[name], expected)
+
+
+def test_parts_of_computed_lengths() -> None:
+    check(
+        """(float[N, 3] x, int64[K] split, int64 at) => (float[a, 3] y, float[b, 3] z, int64 n) {
+            parts = SplitToSequence (x, split)
+            y = SequenceAt (parts, at)
+            z = ConcatFromSequence <axis = 0> (parts)
+            n = SequenceLength (parts)
+        }""",
+        {"x": X, "split": np.array([2, 0, 5]), "at": np.array(2)},
+        {"x": X, "split": np.array([2, 0, 5]), "at": np.array(-3)},
+        {"x": X, "split": np.array([2, 0, 5]), "at": np.array(1)},
+        {"x": X[:4], "split": np.array([4]), "at": np.array(0)},
+    )
+
+
+@pytest.mark.parametrize("split", [[2, 4], [5, 5], [9, -2]])
+def test_parts_must_be_the_whole(split: list[int]) -> None:
+    session = trivium.compile(
+        model("""(float[N, 3] x, int64[K] split) => (float[a, 3] y) <int64 at = {0}> {
+            parts = SplitToSequence (x, split)
+            y = SequenceAt (parts, at)
+        }""")
+    )
+    with pytest.raises(RunError, match=r"^[^\n]*$"):
+        session.run({"x": X, "split": np.array(split)})
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+def test_parts_of_one_computed_length(axis: int) -> None:
+    check(
+        f"""(float[N, M] x, int64 part, int64 at) => (float[a, b] y, int64 n, float[c, d] z) {{
+            parts = SplitToSequence <axis = {axis}> (x, part)
+            y = SequenceAt (parts, at)
+            n = SequenceLength (parts)
+            z = ConcatFromSequence <axis = {axis}> (parts)
+        }}""",
+        {"x": X, "part": np.array(3), "at": np.array(-1)},
+        {"x": X, "part": np.array(1), "at": np.array(2)},
+        {"x": X, "part": np.array(50), "at": np.array(0)},
+    )
+
+
+@pytest.mark.parametrize("keepdims", [0, 1])
+def test_single_elements_of_a_free_axis(keepdims: int) -> None:
+    last = "float[3] y" if keepdims == 0 else "float[1, 3] y"
+    check(
+        f"""(float[N, 3] x, int64 at) => ({last}, int64 n) {{
+            parts = SplitToSequence <keepdims = {keepdims}> (x)
+            y = SequenceAt (parts, at)
+            n = SequenceLength (parts)
+        }}""",
+        {"x": X, "at": np.array(6)},
+        {"x": X[:2], "at": np.array(-2)},
+    )
+
+
+@pytest.mark.parametrize(("new_axis", "axis"), [(0, 0), (0, 1), (1, 0), (1, 1), (1, 2)])
+def test_tensors_are_joined_again(new_axis: int, axis: int) -> None:
+    rank = ", ".join("abc"[: 2 + new_axis])
+    check(
+        f"""(float[N, 2, 3] x) => (float[{rank}] y) {{
+            parts = SplitToSequence <keepdims = 0> (x)
+            y = ConcatFromSequence <axis = {axis}, new_axis = {new_axis}> (parts)
+        }}""",
+        *({"x": np.arange(6 * n, dtype=np.float32).reshape(n, 2, 3)} for n in (1, 4)),
+    )
+
+
+def test_a_tensor_at_a_computed_place_of_a_known_sequence() -> None:
+    check(
+        """(float[2, 3] a, float[N, 3] b, int64 at) => (float[k, 3] y) {
+            xs = SequenceConstruct (a, b, a)
+            y = SequenceAt (xs, at)
+        }""",
+        *({"a": X[:2], "b": X, "at": np.array(at)} for at in (0, 1, -1)),
+    )
+
+
+def test_tensors_of_one_shape_at_a_computed_place() -> None:
+    check(
+        """(float[N] a, float[N] b, int64 at) => (float[N] y) {
+            xs = SequenceConstruct (a, b)
+            y = SequenceAt (xs, at)
+        }""",
+        *({"a": X[0], "b": X[1], "at": np.array(at)} for at in (0, 1, -1)),
+    )
+
+
+@pytest.mark.parametrize("keepdims", [0, 1])
+def test_a_tensor_is_put_at_the_end(keepdims: int) -> None:
+    one, axes = ("float[3] t", "a, b") if keepdims == 0 else ("float[2, 3] t", "a, b")
+    join = f"<axis = 0, new_axis = {1 - keepdims}>"
+    check(
+        f"""(float[N, 3] x, {one}) => (float[{axes}] y, int64 n) {{
+            parts = SplitToSequence <keepdims = {keepdims}> (x)
+            more = SequenceInsert (parts, t)
+            y = ConcatFromSequence {join} (more)
+            n = SequenceLength (more)
+        }}""",
+        {"x": X, "t": X[0] if keepdims == 0 else X[:2]},
+    )
+
+
+def test_branches_return_sequences() -> None:
+    check(
+        """(float[N, 3] x, int64[K] split, bool up) => (float[a, 3] y) <int64 last = {-1}> {
+            parts = If (up) <then_branch = t () => (seq(float[c, 3]) p) {
+                p = SplitToSequence (x, split)
+            }, else_branch = e () => (seq(float[c, 3]) q) {
+                q = SplitToSequence (x)
+            }>
+            y = SequenceAt (parts, last)
+        }""",
+        *({"x": X, "split": np.array([3, 4]), "up": np.array(up)} for up in (True, False)),
+    )
+
+
+def test_a_place_outside_is_one_line() -> None:
+    session = trivium.compile(
+        model("""(float[N, 3] x, int64 at) => (float[3] y) {
+            parts = SplitToSequence <keepdims = 0> (x)
+            y = SequenceAt (parts, at)
+        }""")
+    )
+    with pytest.raises(RunError, match=r"^SequenceAt#1: error: finds size 7, must be at most 6$"):
+        session.run({"x": X, "at": np.array(7)})
+    with pytest.raises(RunError, match=r"^SequenceAt#1: error: finds -1 for size u\d+, must be from 0$"):
+        session.run({"x": X, "at": np.array(-8)})
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            """(float[2, 3] a, float[3, 4] b, int64 at) => (float[m, n] y) {
+                xs = SequenceConstruct (a, b)
+                y = SequenceAt (xs, at)
+            }""",
+            r"of tensor<2x3xf32>, tensor<3x4xf32>, which must differ in the size of one axis",
+        ),
+        (
+            "(float[N, 3] x) => (seq(float[3]) y) { y = SplitToSequence <keepdims = 0> (x) }",
+            r"^y: error: output is a sequence whose length a run decides, must be tensors",
+        ),
+        (
+            """(float[N, 3] x, int64[K] split) => (float[m, n] y) {
+                parts = SplitToSequence (x, split)
+                y = ConcatFromSequence <axis = 1> (parts)
+            }""",
+            "joins along axis 1 tensors whose sizes of axis 0 a run decides",
+        ),
+        (
+            """(float[N, 3] x, float[4] t) => (int64 n) {
+                parts = SplitToSequence <keepdims = 0> (x)
+                more = SequenceInsert (parts, t)
+                n = SequenceLength (more)
+            }""",
+            "puts tensor<4xf32> into a sequence of tensors",
+        ),
+    ],
+)
+def test_what_is_refused(text: str, message: str) -> None:
+    with pytest.raises(CompileError, match=message):
+        trivium.compile(model(text))
