@@ -23,7 +23,7 @@ from .graph import Named, check_graph, named_nodes, operator_domain, ordered_nod
 from .inputs import declared_input, model_inputs
 from .items import Item, type_proto
 from .model import UNNAMED, Source, Values, attribute_value, open_model
-from .outputs import check_outputs
+from .outputs import check_outputs, need_lengths
 from .ports import input_lists, output_ports, split_nothing, tensor_inputs
 from .registry import ComputedSizes, Node, Rule, Size, Sizes, UseFunctionBody, find_rule
 from .scopes import Scope
@@ -82,6 +82,7 @@ class _Importer:
             self._nodes(nodes, scope)
             results = [(o.name, self._value(scope, o.name)) for o in graph.output]
         check_outputs(graph.output, dict(results))
+        need_lengths(results, self.main)
         return self.main.finish([port for result in results for port in output_ports(*result)])
 
     # -- nodes --------------------------------------------------------------------------------

@@ -3,16 +3,20 @@
 Each op on such a sequence is one on what is joined. A place from the end counts as -1, -2, ….
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+
+import numpy as np
 
 from ....dialects import tri
 from ....dialects.core.errors import Invalid, Unsupported
 from ....dialects.core.mlir import ir
+from ....dialects.core.op import Op
 from ....dialects.core.sizes.atoms import Size
-from ....dialects.core.sizes.dim import ceildiv
+from ....dialects.core.sizes.dim import ceildiv, symbols_of
+from ....dialects.core.tensor import Tensor, numpy_dtype
 from ..core.found_sizes import FoundSizes
 from ..core.run_time_shapes import listed
-from ..core.values import cast, counted, number, tensor
+from ..core.values import cast, constant, counted, filled, number, tensor
 from .items import JoinedSequence, TensorList
 
 
@@ -147,3 +151,46 @@ def stacked(xs: JoinedSequence, axis: int) -> ir.Value:
     order.remove(xs.axis)
     order.insert(axis, xs.axis)
     return tri.Transpose.build(xs.joined, permutation=tuple(order)).y
+
+
+def begin_carried(
+    xs: TensorList, after: Sequence[Tensor], outside: Collection[str]
+) -> JoinedSequence:
+    """Return what a loop carries instead of a sequence that has other tensors after an iteration.
+
+    A size of the tensors that symbols of the body decide may differ: they are joined along its
+    axis. `outside` has the symbols that are known before the loop.
+    """
+    types = [*map(tensor, xs.tensors), *after]
+    if not types or len({each.rank for each in types}) > 1:
+        spelt = ", ".join(map(str, types)) or "no tensors"
+        raise Unsupported(f"carries a sequence of {spelt}, must be tensors of one rank")
+    sizes = [[each.shape[axis] for each in types] for axis in range(types[0].rank)]
+    axes = [
+        axis
+        for axis, each in enumerate(sizes)
+        if len({*each}) > 1 or not symbols_of(each[0]).keys() <= {*outside}
+    ]
+    if len(axes) > 1:
+        spelt = ", ".join(map(str, types))
+        raise Unsupported(
+            f"carries a sequence of {spelt}, which differ in the sizes of axes {axes}"
+        )
+    if axes:
+        return _joined_along(axes[0], xs, types[0])
+    if xs.tensors:
+        return JoinedSequence(tri.Stack.build(xs.tensors, axis=0).y, 0)
+    return JoinedSequence(_empty((0, *types[0].shape), xs.dtype), 0)
+
+
+def _joined_along(axis: int, xs: TensorList, like: Tensor) -> JoinedSequence:
+    lengths = [tensor(x).shape[axis] for x in xs.tensors]
+    if xs.tensors:
+        return JoinedSequence(tri.Concat.build(xs.tensors, axis=axis).y, axis, listed(lengths))
+    shape = (*like.shape[:axis], 0, *like.shape[axis + 1 :])
+    return JoinedSequence(_empty(shape, xs.dtype), axis, constant(np.zeros(0, np.int64)))
+
+
+def _empty(shape: Sequence[Size], dtype: str) -> ir.Value:
+    made = filled(tuple(shape), np.zeros((), numpy_dtype(dtype)))
+    return made.results[0] if isinstance(made, Op) else constant(made)

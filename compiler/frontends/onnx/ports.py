@@ -16,7 +16,7 @@ from ....dialects.core.errors import CompileError, Diagnostic
 from ....dialects.core.mlir import ir
 from ....dialects.core.tensor import Array, Bindings
 from .element_types import element_type
-from .items import EmptyOptional, Item, JoinedSequence, TensorList
+from .items import EmptyOptional, Item, TensorList
 
 
 def split_nothing(
@@ -88,10 +88,6 @@ def output_ports(name: str, item: Item) -> Iterator[tuple[str, ir.Value]]:
     """Yield the outputs of a session that an output of a model is, by their names."""
     if isinstance(item, TensorList):
         yield from ((_element(name, i), value) for i, value in enumerate(item.tensors))
-    elif isinstance(item, JoinedSequence):
-        fault = "output is a sequence whose length a run decides, must be tensors"
-        note = "join them with ConcatFromSequence, and return how long each is"
-        raise CompileError([Diagnostic(name, fault, (note,))])
     elif isinstance(item, ir.Value):
         yield name, item
 

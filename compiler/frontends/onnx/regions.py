@@ -19,6 +19,7 @@ from ..core.bodies import Bodies
 from ..core.values import constant, single, tensor
 from .carried_types import CarriedTypes
 from .items import EmptyOptional, Item, JoinedSequence, TensorList
+from .joined_sequences import begin_carried
 from .joined_sizes import joined_shape
 from .loops import ENDLESS, Body
 from .registry import Node
@@ -158,16 +159,17 @@ def loop_op(
     trips: int | None,
     count: ir.Value | None,
     going: ir.Value | None,
-    initial: Sequence[ir.Value],
+    items: Sequence[Item],
 ) -> tuple[Item, ...]:
     """Import the body of a `Loop`, whose iterations are decided at run time or are many.
 
     `trips` is the count where it is known, and `going` its condition.
     """
     node = body.node
+    initial = [value for item in items for value in _tensors(item)]
     carried = CarriedTypes(node, list(map(tensor, initial)))
     outside = {*node.graphs.main.symbols}
-    bodies, made = carried.build_body(lambda bodies, types: _loop_body(body, bodies, types))
+    bodies, made = carried.build_body(lambda bodies, types: _loop_body(body, bodies, types, items))
     condition, *rest = made.values
     begins = True if going is None else _truth(node, going)
     ends = not (begins and made.goes_on)
@@ -176,7 +178,7 @@ def loop_op(
     operands = _ends(count, going, ends, iterations != UNKNOWN)
     captured = bodies.close()
     types, found = carried.results()
-    outputs = [tensor(value) for value in rest[body.carried :]]
+    outputs = [tensor(value) for value in rest[len(initial) :]]
     number = iterations
     if outputs and iterations == UNKNOWN:
         number = node.found.new(None if trips in (None, ENDLESS) else trips)
@@ -191,7 +193,30 @@ def loop_op(
         {"iterations": iterations, "carried_sizes": carried.sizes, "result_sizes": found},
     )
     bodies.move_to(op)
-    return tuple(op.results)
+    results = iter(op.results)
+    return (*(_regrouped(item, results) for item in items), *results)
+
+
+def carried_items(body: Body, given: Sequence[Item]) -> list[Item]:
+    """Return what a loop carries: sequences as what they are when they are joined.
+
+    How that is, the first iteration tells, which is imported for it.
+    """
+    if all(isinstance(item, ir.Value) for item in given):
+        return list(given)
+    outside = {*body.node.graphs.main.symbols}
+    bodies = Bodies(body.node.graphs.main, tri.Loop.op_name, 1)
+    after: list[Item] = []
+    with body.node.graphs.draft() as draft:
+        with bodies.body([type_of(NUMBER)]) as block:
+            after += body.import_once((block.arguments[0], constant(np.array(True)), *given))[1:]
+            shapes = [list(map(tensor, _tensors(item))) for item in after[: len(given)]]
+        bodies.drop()
+        draft.undo()
+    return [
+        begin_carried(item, types, outside) if isinstance(item, TensorList) else item
+        for item, types in zip(given, shapes, strict=True)
+    ]
 
 
 @dataclass(frozen=True)
@@ -203,16 +228,29 @@ class LoopBody:
 
 
 def _loop_body(
-    body: Body, bodies: Bodies, types: Sequence[Tensor]
+    body: Body, bodies: Bodies, types: Sequence[Tensor], items: Sequence[Item]
 ) -> tuple[list[ir.Value], LoopBody]:
-    """Import the body of a `Loop` that carries values of some types."""
+    """Import the body of a `Loop` that carries values of some types, which `items` are of."""
     with bodies.body([type_of(each) for each in (NUMBER, *types)]) as block:
-        number, *carried = block.arguments
-        inputs = (number, constant(np.array(True)), *carried)
-        made = [_only_tensor(item) for item in body.import_once(inputs)]
-        made[0] = scalar(made[0])
-        goes_on = _truth(body.node, made[0])
-    return made[1 : 1 + body.carried], LoopBody(made, goes_on)
+        number, *values = block.arguments
+        arguments = iter(values)
+        taken = [_regrouped(item, arguments) for item in items]
+        condition, *made = body.import_once((number, constant(np.array(True)), *taken))
+        going = scalar(_only_tensor(condition))
+        carried = [v for pair in zip(items, made, strict=False) for v in _carried_on(*pair)]
+        outputs = [_only_tensor(item) for item in made[len(items) :]]
+        goes_on = _truth(body.node, going)
+    return carried, LoopBody([going, *carried, *outputs], goes_on)
+
+
+def _carried_on(taken: Item, made: Item) -> Sequence[ir.Value]:
+    """Return the tensors of what a body carries on, which must be of the kind that it took."""
+    if _kind(taken) != _kind(made):
+        raise Unsupported(
+            f"carries {_spelt(taken)} into an iteration and {_spelt(made)} into the next one, must "
+            "be of one kind where iterations are decided at run time"
+        )
+    return _tensors(made)
 
 
 def _truth(node: Node, condition: ir.Value) -> bool | None:

@@ -5,9 +5,9 @@ import onnx
 from .....dialects.core.errors import Invalid, Unsupported
 from .....dialects.core.tensor import Array
 from ...core.values import single
-from ..items import Item
+from ..items import EmptyOptional, Item
 from ..loops import MOST_NODES, MOST_TRIPS, Body, trip_count, unroll
-from ..regions import branch, loop_op, need_iterations
+from ..regions import branch, carried_items, loop_op, need_iterations
 from ..registry import Node, Value, onnx_op
 from ..scans import Scan, scan_batches
 
@@ -45,14 +45,18 @@ def loop(
         unrolled = unroll(whole, trips, cond, initial)
         if unrolled is not None:
             return unrolled
-    tensors = [value for value in initial if isinstance(value, Value)]
-    if len(tensors) < len(initial):
-        need_iterations(whole, m, cond, "as it carries a sequence or an optional")
+    if any(isinstance(value, EmptyOptional) for value in initial):
+        need_iterations(whole, m, cond, "as it carries an optional")
         raise Unsupported(
-            f"carries a sequence or an optional through more than {MOST_TRIPS} iterations or "
-            f"{MOST_NODES} nodes, or through iterations that are decided at run time"
+            f"carries an optional through more than {MOST_TRIPS} iterations or {MOST_NODES} nodes, "
+            "or through iterations that are decided at run time"
         )
-    return loop_op(whole, trips, m, cond, tensors)
+    try:
+        items = carried_items(whole, initial)
+    except Unsupported:
+        need_iterations(whole, m, cond, "as it carries a sequence")
+        raise
+    return loop_op(whole, trips, m, cond, items)
 
 
 @onnx_op("Scan", since=8)

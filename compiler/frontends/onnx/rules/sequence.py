@@ -49,8 +49,9 @@ def sequence_insert(
         count = len(xs.tensors)
         return _inserted(xs, count if at is None else _position(at, count + 1, count), x)
     if position is not None:
-        raise Unsupported("puts a tensor at a position into a sequence, of which a run decides one")
-    assert isinstance(xs, JoinedSequence)
+        node.graphs.known(position, "input 'position'")
+    if isinstance(xs, TensorList) or position is not None:
+        raise Unsupported("puts a tensor elsewhere than at the end, into a sequence of any length")
     return appended(xs, x)
 
 

@@ -156,7 +156,9 @@ def test_a_place_outside_is_one_line() -> None:
     )
     with pytest.raises(RunError, match=r"^SequenceAt#1: error: finds size 7, must be at most 6$"):
         session.run({"x": X, "at": np.array(7)})
-    with pytest.raises(RunError, match=r"^SequenceAt#1: error: finds -1 for size u\d+, must be from 0$"):
+    with pytest.raises(
+        RunError, match=r"^SequenceAt#1: error: finds -1 for size u\d+, must be from 0$"
+    ):
         session.run({"x": X, "at": np.array(-8)})
 
 
@@ -172,7 +174,7 @@ def test_a_place_outside_is_one_line() -> None:
         ),
         (
             "(float[N, 3] x) => (seq(float[3]) y) { y = SplitToSequence <keepdims = 0> (x) }",
-            r"^y: error: output is a sequence whose length a run decides, must be tensors",
+            r"^y: error: output, which is a sequence, needs the number of elements of the lengths",
         ),
         (
             """(float[N, 3] x, int64[K] split) => (float[m, n] y) {
@@ -194,3 +196,44 @@ def test_a_place_outside_is_one_line() -> None:
 def test_what_is_refused(text: str, message: str) -> None:
     with pytest.raises(CompileError, match=message):
         trivium.compile(model(text))
+
+
+@pytest.mark.parametrize("new_axis", [0, 1])
+def test_a_loop_collects_tensors_of_one_shape(new_axis: int) -> None:
+    shape = "a, 3" if new_axis else "a"
+    check(
+        f"""(float[3] x, int64 steps) => (float[{shape}] y, int64 n) <bool on = {{1}}> {{
+            none = SequenceEmpty ()
+            xs, last = Loop (steps, on, none, x) <body = each (int64 i, bool c, seq(float[3]) s,
+                    float[3] h) => (bool go, seq(float[3]) more, float[3] next) {{
+                go = Identity (c)
+                next = Add (h, x)
+                more = SequenceInsert (s, next)
+            }}>
+            y = ConcatFromSequence <axis = 0, new_axis = {new_axis}> (xs)
+            n = SequenceLength (xs)
+        }}""",
+        *({"x": X[1], "steps": np.array(steps)} for steps in (3, 1)),
+    )
+
+
+def test_a_loop_collects_tensors_of_several_sizes() -> None:
+    check(
+        """(float[N, 3] x, int64[K] counts) => (float[a, 3] y, float[b, 3] z) <bool on = {1},
+                int64[1] zero = {0}, int64[1] one = {1}, int64 last = {-1}> {
+            steps = Size (counts)
+            none = SequenceEmpty ()
+            xs = Loop (steps, on, none) <body = each (int64 i, bool c, seq(float[r, 3]) s)
+                    => (bool go, seq(float[q, 3]) more) {
+                go = Identity (c)
+                count = Gather (counts, i)
+                end = Reshape (count, one)
+                rows = Slice (x, zero, end, zero)
+                more = SequenceInsert (s, rows)
+            }>
+            y = ConcatFromSequence <axis = 0> (xs)
+            z = SequenceAt (xs, last)
+        }""",
+        {"x": X, "counts": np.array([2, 0, 5])},
+        {"x": X, "counts": np.array([1])},
+    )
