@@ -42,7 +42,7 @@ def plan_sizes(intervals: Sequence[Interval], alignment: int = ALIGNMENT, first:
     """
     if not any(is_symbolic(interval.size_bytes) for interval in intervals):
         return plan_arena(intervals, alignment)
-    plan = plan_arena([replace(i, size_bytes=likely(i.size_bytes)) for i in intervals], alignment)
+    plan = plan_arena([replace(i, size_bytes=_least_one(i)) for i in intervals], alignment)
     order = sorted(range(len(intervals)), key=lambda n: (plan.offsets[intervals[n].key], n))
     placed = [intervals[n] for n in order]
     regions = tuple(
@@ -53,7 +53,22 @@ def plan_sizes(intervals: Sequence[Interval], alignment: int = ALIGNMENT, first:
         interval.key: symbol(f"at_{number}", Range(0)) if region.above else 0
         for number, (interval, region) in enumerate(zip(placed, regions, strict=True), first)
     }
-    return RegionPlan(offsets, plan.size_bytes, plan.lower_bound, regions)
+    size_bytes = _likely_bytes(regions, first)
+    return RegionPlan(offsets, size_bytes, min(plan.lower_bound, size_bytes), regions)
+
+
+def _least_one(interval: Interval) -> int:
+    """Return the likely size: one byte for nothing, so that it has a place in the order."""
+    return max(likely(interval.size_bytes), 1)
+
+
+def _likely_bytes(regions: Sequence[Region], first: int) -> int:
+    """Return where the last region ends at the likely sizes."""
+    ends: list[int] = []
+    for region in regions:
+        start = max((ends[below - first] for below in region.above), default=0)
+        ends.append(start + likely(region.size_bytes))
+    return max(ends)
 
 
 def _below(placed: Sequence[Interval]) -> list[list[int]]:

@@ -1,6 +1,7 @@
 """Sizes that the elements of values decide when a model runs, and names for them."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from ....dialects.core.mlir import ir
 from ....dialects.core.sizes.atoms import Size
 from ....dialects.core.sizes.dim import symbol
 from ....dialects.core.sizes.limits import bounds
+from ....dialects.core.sizes.substitution import likely
 from ....dialects.core.sizes.symbols import Range
 from ....dialects.core.symbol_table import symbol_table
 from .main_function import MainFunction
@@ -24,8 +26,13 @@ class FoundSizes:
         self._main = main
 
     def new(self, most: Size | None, least: int = 0) -> Size:
-        """Return a size for an op to find, which is at most another one; None for any size."""
+        """Return a size for an op to find, which is at most another one; None for any size.
+
+        Where that one is likely to be small, it is likely to be as large.
+        """
         range = Range(least, None if most is None else bounds(most)[1])
+        if most is not None and likely(most) < range.hint:
+            range = replace(range, likely=max(likely(most), least))
         if range.high != least:
             self._main.declare_symbols({(name := self._free_name(range)): range})
             return symbol(name, range)

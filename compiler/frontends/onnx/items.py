@@ -4,7 +4,9 @@ Sequences and optionals leave no trace in the IR: it has the tensors in them, or
 they are joined.
 """
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import TypeAlias
 
 import onnx
@@ -62,3 +64,39 @@ def _tensor_type(dtype: str, shape: tuple[int, ...] | None = None) -> onnx.TypeP
     element = onnx.helper.np_dtype_to_tensor_dtype(numpy_dtype(dtype))
     sizes = None if shape is None else [str(n) if is_symbolic(n) else n for n in shape]
     return onnx.helper.make_tensor_type_proto(element, sizes)
+
+
+def kind_of(item: Item) -> tuple[type, int, int]:
+    """Return what an item is, how many tensors it has, and along which axis they are joined."""
+    kind = ir.Value if isinstance(item, ir.Value) else type(item)
+    return kind, len(tensors_of(item)), item.axis if isinstance(item, JoinedSequence) else 0
+
+
+def spell_item(item: Item) -> str:
+    """Return how messages call an item."""
+    if isinstance(item, EmptyOptional):
+        return "nothing"
+    listed = ", ".join(str(tensor_of(value.type)) for value in tensors_of(item))
+    if isinstance(item, JoinedSequence):
+        return f"a sequence that is {listed} when joined along axis {item.axis}"
+    return f"a sequence of {listed}" if isinstance(item, TensorList) else listed
+
+
+def tensors_of(item: Item) -> Sequence[ir.Value]:
+    """Return the tensors that the IR has for an item."""
+    if isinstance(item, TensorList):
+        return item.tensors
+    if isinstance(item, JoinedSequence):
+        return [item.joined] if item.lengths is None else [item.joined, item.lengths]
+    return [] if isinstance(item, EmptyOptional) else [item]
+
+
+def regrouped(like: Item, values: Iterator[ir.Value]) -> Item:
+    """Return an item of the same kind as another one, of the next tensors."""
+    if isinstance(like, TensorList):
+        return TensorList(tuple(islice(values, len(like.tensors))), like.dtype)
+    if isinstance(like, JoinedSequence):
+        return JoinedSequence(
+            next(values), like.axis, None if like.lengths is None else next(values)
+        )
+    return like if isinstance(like, EmptyOptional) else next(values)

@@ -3,20 +3,19 @@
 Each op on such a sequence is one on what is joined. A place from the end counts as -1, -2, ….
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from ....dialects import tri
 from ....dialects.core.errors import Invalid, Unsupported
 from ....dialects.core.mlir import ir
-from ....dialects.core.op import Op
 from ....dialects.core.sizes.atoms import Size
-from ....dialects.core.sizes.dim import ceildiv, symbols_of
-from ....dialects.core.tensor import Tensor, numpy_dtype
+from ....dialects.core.sizes.dim import ceildiv
+from ....dialects.core.tensor import Tensor
 from ..core.found_sizes import FoundSizes
 from ..core.run_time_shapes import listed
-from ..core.values import cast, constant, counted, filled, number, tensor
+from ..core.values import cast, constant, counted, number, tensor
 from .items import JoinedSequence, TensorList
 
 
@@ -27,13 +26,14 @@ def length_of(xs: JoinedSequence) -> Size:
     return tensor(xs.lengths).shape[0]
 
 
-def join(xs: TensorList, reason: str) -> JoinedSequence:
+def join(xs: TensorList, reason: str, others: Sequence[ir.Value] = ()) -> JoinedSequence:
     """Join tensors that differ in the size of one axis at most; stack those of one shape.
 
-    Raises Unsupported for others, with the reason for which they must be joined.
+    Others that come to them decide with them. Raises Unsupported where more differs, with the
+    reason for which they must be joined.
     """
-    shapes = [tensor(x).shape for x in xs.tensors]
-    if not shapes:
+    shapes = [tensor(x).shape for x in (*xs.tensors, *others)]
+    if not xs.tensors:
         raise Unsupported(f"{reason} of a sequence of 0 tensors, whose shapes are not known")
     if all(shape == shapes[0] for shape in shapes):
         return JoinedSequence(tri.Stack.build(xs.tensors, axis=0).y, 0)
@@ -43,7 +43,9 @@ def join(xs: TensorList, reason: str) -> JoinedSequence:
         spelt = ", ".join(str(tensor(x)) for x in xs.tensors)
         raise Unsupported(f"{reason} of {spelt}, which must differ in the size of one axis at most")
     joined = tri.Concat.build(xs.tensors, axis=axes[0]).y
-    return JoinedSequence(joined, axes[0], listed([shape[axes[0]] for shape in shapes]))
+    return JoinedSequence(
+        joined, axes[0], listed([shape[axes[0]] for shape in shapes[: len(xs.tensors)]])
+    )
 
 
 def split_at_lengths(
@@ -74,30 +76,92 @@ def split_evenly(x: ir.Value, axis: int, part: ir.Value, found: FoundSizes) -> J
 
 def tensor_at(xs: JoinedSequence, position: ir.Value, found: FoundSizes) -> ir.Value:
     """Return the tensor at a place that a run decides."""
-    place = _place(position, length_of(xs), found)
+    count = length_of(xs)
+    place = number(_place(position, count, count - 1, found))
     if xs.lengths is None:
         return tri.Gather.build(xs.joined, place, axis=xs.axis).y
-    length = tri.Gather.build(xs.lengths, place, axis=0).y
-    ends = tri.CumSum.build(xs.lengths, axis=0).y
-    start = tri.Sub.build(tri.Gather.build(ends, place, axis=0).y, length).y
-    most = tensor(xs.joined).shape[xs.axis]
-    (size,) = found.define(tri.Reshape.build(length, shape=(1,)).y, [most])
+    start, size = _part(xs, xs.lengths, place, found)
     places = tri.Add.build(counted(size, (size,)), start).y
     return tri.Gather.build(xs.joined, places, axis=xs.axis).y
 
 
-def _place(position: ir.Value, count: Size, found: FoundSizes) -> ir.Value:
-    """Return a place among `count`, counted from the front; a run that has another one fails."""
+def _place(position: ir.Value, count: Size, last: Size, found: FoundSizes) -> Size:
+    """Return a place up to the last one, counted from the front; a run that has another one fails.
+
+    Negative positions count from the end of `count` tensors.
+    """
     given = tri.Reshape.build(cast(position, "i64"), shape=(1,)).y
     from_end = tri.Less.build(given, number(0)).y
     front = tri.Where.build(from_end, tri.Add.build(given, number(count)).y, given).y
-    (place,) = found.define(front, [count - 1])
-    return number(place)
+    (place,) = found.define(front, [last])
+    return place
+
+
+def _part(
+    xs: JoinedSequence, lengths: ir.Value, place: ir.Value, found: FoundSizes
+) -> tuple[ir.Value, Size]:
+    """Return where a tensor begins in what is joined, and how much of the axis it has."""
+    length = tri.Gather.build(lengths, place, axis=0).y
+    ends = tri.CumSum.build(lengths, axis=0).y
+    start = tri.Sub.build(tri.Gather.build(ends, place, axis=0).y, length).y
+    most = tensor(xs.joined).shape[xs.axis]
+    (size,) = found.define(tri.Reshape.build(length, shape=(1,)).y, [most])
+    return start, size
+
+
+def erased(xs: JoinedSequence, position: ir.Value, found: FoundSizes) -> JoinedSequence:
+    """Return a sequence without the tensor at a place."""
+    count = length_of(xs)
+    place = number(_place(position, count, count - 1, found))
+    if xs.lengths is None:
+        return JoinedSequence(_cut(xs.joined, xs.axis, place, 1), xs.axis)
+    start, size = _part(xs, xs.lengths, place, found)
+    joined = _cut(xs.joined, xs.axis, start, size)
+    return JoinedSequence(joined, xs.axis, _cut(xs.lengths, 0, place, 1))
+
+
+def _cut(x: ir.Value, axis: int, start: ir.Value, width: Size) -> ir.Value:
+    """Return a tensor without so many elements of an axis from a place on."""
+    rest = tensor(x).shape[axis] - width
+    places = counted(rest, (rest,))
+    after = tri.Add.build(places, number(width)).y
+    kept = tri.Where.build(tri.Less.build(places, start).y, places, after).y
+    return tri.Gather.build(x, kept, axis=axis).y
+
+
+def inserted(
+    xs: JoinedSequence, x: ir.Value, position: ir.Value, found: FoundSizes
+) -> JoinedSequence:
+    """Return a sequence with one more tensor before the one at a place, or at the end."""
+    count = length_of(xs)
+    place = number(_place(position, count, count, found))
+    more = appended(xs, x)
+    if xs.lengths is None or more.lengths is None:
+        return JoinedSequence(_last_moved(more.joined, xs.axis, place, 1), xs.axis)
+    # Where the place is the end, nothing begins there: all lengths before it are added.
+    zero = constant(np.zeros(1, np.int64))
+    ends = tri.CumSum.build(tri.Concat.build([zero, xs.lengths], axis=0).y, axis=0).y
+    start = tri.Gather.build(ends, place, axis=0).y
+    joined = _last_moved(more.joined, xs.axis, start, tensor(x).shape[xs.axis])
+    return JoinedSequence(joined, xs.axis, _last_moved(more.lengths, 0, place, 1))
+
+
+def _last_moved(x: ir.Value, axis: int, start: ir.Value, width: Size) -> ir.Value:
+    """Return a tensor whose last elements of an axis, so many, come before others at a place."""
+    size = tensor(x).shape[axis]
+    places = counted(size, (size,))
+    within = tri.Sub.build(places, start).y
+    from_end = tri.Add.build(within, number(size - width)).y
+    later = tri.Sub.build(places, number(width)).y
+    is_new = tri.Less.build(within, number(width)).y
+    moved = tri.Where.build(is_new, from_end, later).y
+    kept = tri.Where.build(tri.Less.build(places, start).y, places, moved).y
+    return tri.Gather.build(x, kept, axis=axis).y
 
 
 def appended(xs: JoinedSequence, x: ir.Value) -> JoinedSequence:
     """Return a sequence with one more tensor at its end."""
-    _need_like(xs, x)
+    need_like(tensor(xs.joined), xs.axis, xs.lengths is not None, x)
     if xs.lengths is None:
         shape = tensor(x).shape
         one = tri.Reshape.build(x, shape=(*shape[: xs.axis], 1, *shape[xs.axis :])).y
@@ -107,17 +171,20 @@ def appended(xs: JoinedSequence, x: ir.Value) -> JoinedSequence:
     return JoinedSequence(joined, xs.axis, tri.Concat.build([xs.lengths, more], axis=0).y)
 
 
-def _need_like(xs: JoinedSequence, x: ir.Value) -> None:
-    """Raise unless a tensor is like those of a sequence, but for the size that may differ."""
-    has, one = tensor(xs.joined), tensor(x)
+def need_like(has: Tensor, axis: int, has_lengths: bool, x: ir.Value) -> None:
+    """Raise unless a tensor is like those of a sequence, but for the size that may differ.
+
+    The sequence is joined along an axis, of which its tensors have any length, or are an element.
+    """
+    one = tensor(x)
     if one.dtype != has.dtype:
         raise Invalid(f"puts {one} into a sequence of {has.dtype}, must be of one type")
-    kept = _without(has.shape, xs.axis)
-    shape = one.shape if xs.lengths is None else _without(one.shape, xs.axis)
-    if kept != shape or one.rank != has.rank - (xs.lengths is None):
+    kept = _without(has.shape, axis)
+    shape = _without(one.shape, axis) if has_lengths else one.shape
+    if kept != shape or one.rank != has.rank - (not has_lengths):
         raise Unsupported(
             f"puts {one} into a sequence of tensors that are {has} when they are joined along axis "
-            f"{xs.axis}, must fit there: a run decides how many there are"
+            f"{axis}, must fit there: a run decides how many there are"
         )
 
 
@@ -151,46 +218,3 @@ def stacked(xs: JoinedSequence, axis: int) -> ir.Value:
     order.remove(xs.axis)
     order.insert(axis, xs.axis)
     return tri.Transpose.build(xs.joined, permutation=tuple(order)).y
-
-
-def begin_carried(
-    xs: TensorList, after: Sequence[Tensor], outside: Collection[str]
-) -> JoinedSequence:
-    """Return what a loop carries instead of a sequence that has other tensors after an iteration.
-
-    A size of the tensors that symbols of the body decide may differ: they are joined along its
-    axis. `outside` has the symbols that are known before the loop.
-    """
-    types = [*map(tensor, xs.tensors), *after]
-    if not types or len({each.rank for each in types}) > 1:
-        spelt = ", ".join(map(str, types)) or "no tensors"
-        raise Unsupported(f"carries a sequence of {spelt}, must be tensors of one rank")
-    sizes = [[each.shape[axis] for each in types] for axis in range(types[0].rank)]
-    axes = [
-        axis
-        for axis, each in enumerate(sizes)
-        if len({*each}) > 1 or not symbols_of(each[0]).keys() <= {*outside}
-    ]
-    if len(axes) > 1:
-        spelt = ", ".join(map(str, types))
-        raise Unsupported(
-            f"carries a sequence of {spelt}, which differ in the sizes of axes {axes}"
-        )
-    if axes:
-        return _joined_along(axes[0], xs, types[0])
-    if xs.tensors:
-        return JoinedSequence(tri.Stack.build(xs.tensors, axis=0).y, 0)
-    return JoinedSequence(_empty((0, *types[0].shape), xs.dtype), 0)
-
-
-def _joined_along(axis: int, xs: TensorList, like: Tensor) -> JoinedSequence:
-    lengths = [tensor(x).shape[axis] for x in xs.tensors]
-    if xs.tensors:
-        return JoinedSequence(tri.Concat.build(xs.tensors, axis=axis).y, axis, listed(lengths))
-    shape = (*like.shape[:axis], 0, *like.shape[axis + 1 :])
-    return JoinedSequence(_empty(shape, xs.dtype), axis, constant(np.zeros(0, np.int64)))
-
-
-def _empty(shape: Sequence[Size], dtype: str) -> ir.Value:
-    made = filled(tuple(shape), np.zeros((), numpy_dtype(dtype)))
-    return made.results[0] if isinstance(made, Op) else constant(made)

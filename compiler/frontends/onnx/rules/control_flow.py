@@ -5,11 +5,12 @@ import onnx
 from .....dialects.core.errors import Invalid, Unsupported
 from .....dialects.core.tensor import Array
 from ...core.values import single
+from ..control_flow.branches import branch
+from ..control_flow.loops import carried_items, loop_op, need_iterations
+from ..control_flow.scans import Scan, scan_batches
+from ..control_flow.unrolling import MOST_NODES, MOST_TRIPS, Body, trip_count, unroll
 from ..items import EmptyOptional, Item
-from ..loops import MOST_NODES, MOST_TRIPS, Body, trip_count, unroll
-from ..regions import branch, carried_items, loop_op, need_iterations
 from ..registry import Node, Value, onnx_op
-from ..scans import Scan, scan_batches
 
 
 @onnx_op("If", since=1)

@@ -7,16 +7,18 @@ import numpy as np
 import onnx
 
 from .....dialects import tri
-from .....dialects.core.errors import Invalid, Unsupported
+from .....dialects.core.errors import Invalid
 from .....dialects.core.op import Op
 from .....dialects.core.sizes.atoms import is_symbolic
 from .....dialects.core.tensor import Array, normalize_axis
-from ...core.values import cast, ints, number, numbers, single, tensor
+from ...core.values import cast, constant, ints, number, numbers, single, tensor
 from ..element_types import element_type
 from ..items import JoinedSequence, TensorList
 from ..joined_sequences import (
     appended,
     concatenated,
+    erased,
+    inserted,
     join,
     length_of,
     split_at_lengths,
@@ -48,11 +50,16 @@ def sequence_insert(
     if isinstance(xs, TensorList) and (position is None or at is not None):
         count = len(xs.tensors)
         return _inserted(xs, count if at is None else _position(at, count + 1, count), x)
-    if position is not None:
-        node.graphs.known(position, "input 'position'")
-    if isinstance(xs, TensorList) or position is not None:
-        raise Unsupported("puts a tensor elsewhere than at the end, into a sequence of any length")
-    return appended(xs, x)
+    if position is None:
+        return appended(_joined(xs, x), x)
+    return inserted(_joined(xs, x), x, position, node.found)
+
+
+def _joined(xs: TensorList | JoinedSequence, x: Value | None = None) -> JoinedSequence:
+    """Return a sequence that is joined; `x` is what it is joined for, where it has no tensors."""
+    if isinstance(xs, JoinedSequence):
+        return xs
+    return join(xs, "uses a position that a run decides", [] if x is None else [x])
 
 
 def _inserted(xs: TensorList, at: int, x: Value) -> TensorList:
@@ -62,10 +69,16 @@ def _inserted(xs: TensorList, at: int, x: Value) -> TensorList:
 
 
 @onnx_op("SequenceErase", since=11)
-def sequence_erase(xs: TensorList, position: Array | None = None) -> TensorList:
-    count = len(xs.tensors)
-    at = _position(np.array(-1) if position is None else position, count, count)
-    return TensorList((*xs.tensors[:at], *xs.tensors[at + 1 :]), xs.dtype)
+def sequence_erase(
+    xs: TensorList | JoinedSequence, position: Value | None = None, *, node: Node
+) -> TensorList | JoinedSequence:
+    last = np.array(-1)
+    at = last if position is None else node.evaluate(position)
+    if isinstance(xs, TensorList) and at is not None:
+        count = len(xs.tensors)
+        place = _position(at, count, count)
+        return TensorList((*xs.tensors[:place], *xs.tensors[place + 1 :]), xs.dtype)
+    return erased(_joined(xs), constant(last) if position is None else position, node.found)
 
 
 @onnx_op("SequenceAt", since=11)
@@ -73,9 +86,7 @@ def sequence_at(xs: TensorList | JoinedSequence, position: Value, *, node: Node)
     at = node.evaluate(position)
     if isinstance(xs, TensorList) and at is not None:
         return xs.tensors[_position(at, len(xs.tensors), len(xs.tensors))]
-    if isinstance(xs, TensorList):
-        xs = join(xs, "takes a tensor, at a position that a run decides,")
-    return tensor_at(xs, position, node.found)
+    return tensor_at(_joined(xs), position, node.found)
 
 
 def _position(position: Array, places: int, count: int) -> int:

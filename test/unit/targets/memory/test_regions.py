@@ -9,7 +9,7 @@ from trivium.targets.memory.arena import Interval, plan_arena
 from trivium.targets.memory.regions import Region, RegionPlan, plan_sizes
 
 N, T = symbol("N", Range(1, None, 4)), symbol("T", Range(0, 512, 128))
-SIZES: list[Size] = [0, 100, 4096, 4 * N, N * T, 12 * N * T * T, 8 * (T // 2), 1000 + T]
+SIZES: list[Size] = [0, 100, 4096, 4 * N, N * T, 12 * N * T * T, 8 * (T // 2), 1000 + T, T - 128]
 
 
 def ends(regions: tuple[Region, ...], n: int, t: int) -> list[tuple[int, int]]:
@@ -24,7 +24,7 @@ def ends(regions: tuple[Region, ...], n: int, t: int) -> list[tuple[int, int]]:
 @given(
     st.lists(st.tuples(st.sampled_from(SIZES), st.integers(0, 20), st.integers(0, 6)), max_size=25),
     st.integers(1, 40),
-    st.integers(0, 512),
+    st.integers(128, 512),
 )
 def test_values_that_live_at_once_are_apart_at_all_sizes(
     drawn: list[tuple[Size, int, int]], n: int, t: int
@@ -37,6 +37,7 @@ def test_values_that_live_at_once_are_apart_at_all_sizes(
     assert isinstance(plan, RegionPlan)
     places = ends(plan.regions, n, t)
     assert all(below < number for number, r in enumerate(plan.regions) for below in r.above)
+    assert plan.size_bytes == max(end for _, end in ends(plan.regions, 4, 128))
     lies: dict[int, tuple[int, int]] = {}
     for i, interval in enumerate(intervals):
         at = evaluate(plan.offsets[i], {f"at_{r}": begin for r, (begin, _) in enumerate(places)})

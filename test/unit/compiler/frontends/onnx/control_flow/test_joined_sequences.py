@@ -237,3 +237,107 @@ def test_a_loop_collects_tensors_of_several_sizes() -> None:
         {"x": X, "counts": np.array([2, 0, 5])},
         {"x": X, "counts": np.array([1])},
     )
+
+
+@pytest.mark.parametrize("kind", ["keepdims = 0", "keepdims = 1"])
+def test_tensors_are_erased_at_computed_places(kind: str) -> None:
+    join = "<axis = 0, new_axis = 1>" if kind.endswith("0") else "<axis = 0>"
+    check(
+        f"""(float[N, 3] x, int64 at) => (float[a, 3] y, int64 n) {{
+            parts = SplitToSequence <{kind}> (x)
+            fewer = SequenceErase (parts, at)
+            y = ConcatFromSequence {join} (fewer)
+            n = SequenceLength (fewer)
+        }}""",
+        *({"x": X, "at": np.array(at)} for at in (0, 3, 6, -1, -7)),
+        {"x": X[:3], "at": np.array(1)},
+    )
+
+
+def test_parts_of_other_lengths_are_erased_and_put_in() -> None:
+    check(
+        """(float[N, 3] x, int64[K] split, float[M, 3] t, int64 out, int64 at)
+            => (float[a, 3] y, int64 n, float[b, 3] z) {
+            parts = SplitToSequence (x, split)
+            fewer = SequenceErase (parts, out)
+            more = SequenceInsert (fewer, t, at)
+            y = ConcatFromSequence <axis = 0> (more)
+            n = SequenceLength (more)
+            z = SequenceAt (more, at)
+        }""",
+        *(
+            {
+                "x": X,
+                "split": np.array([2, 0, 4, 1]),
+                "t": -X[:2],
+                "out": np.array(out),
+                "at": np.array(at),
+            }
+            for out, at in ((0, 0), (1, 2), (2, 1), (3, 0), (-1, -2), (-2, 2), (-4, -3))
+        ),
+    )
+
+
+def test_the_last_tensor_is_erased() -> None:
+    check(
+        """(float[N, 3] x, float[2, 3] t, int64 at) => (float[a, 3] y, float[2, 3] z) {
+            parts = SplitToSequence <keepdims = 1> (x)
+            fewer = SequenceErase (parts)
+            y = ConcatFromSequence <axis = 0> (fewer)
+            known = SequenceConstruct (t, t)
+            double = Add (t, t)
+            more = SequenceInsert (known, double, at)
+            z = SequenceAt (more, at)
+        }""",
+        *({"x": X, "t": X[:2], "at": np.array(at)} for at in (0, 1)),
+    )
+
+
+def test_branches_return_sequences_of_other_lengths() -> None:
+    check(
+        """(float[N, 3] x, float[2, 3] t, int64[K] split, bool up, bool on)
+            => (float[a, 3] y, int64 n, int64 m) <int64 last = {-1}> {
+            two = SequenceConstruct (t, x)
+            parts = If (up) <then_branch = e () => (seq(float[c, 3]) p) {
+                p = SplitToSequence (x, split)
+            }, else_branch = f () => (seq(float[c, 3]) q) { q = Identity (two) }>
+            others = If (on) <then_branch = g () => (seq(float[c, 3]) r) {
+                r = SequenceInsert (two, t)
+            }, else_branch = h () => (seq(float[c, 3]) s) { s = Identity (two) }>
+            y = SequenceAt (parts, last)
+            n = SequenceLength (parts)
+            m = SequenceLength (others)
+        }""",
+        *(
+            {"x": X, "t": X[:2], "split": np.array([3, 3, 1]), "up": up, "on": on}
+            for up in (np.array(True), np.array(False))
+            for on in (np.array(True), np.array(False))
+        ),
+    )
+
+
+@pytest.mark.parametrize("start", ["SequenceEmpty ()", "SequenceConstruct (x)"])
+def test_a_loop_puts_in_what_it_chooses(start: str) -> None:
+    check(
+        f"""(float[3] x, int64 trips, float limit) => (float[a, 3] y, int64 n) {{
+            begin = {start}
+            yes = Constant <value = bool {{1}}> ()
+            end = Loop (trips, yes, begin) <body = b (int64 i, bool c, seq(float[3]) s)
+                => (bool go, seq(float[3]) next) {{
+                go = Identity (c)
+                k = Cast <to = 1> (i)
+                big = Greater (k, limit)
+                next = If (big) <then_branch = t () => (seq(float[3]) p) {{
+                    more = Add (x, k)
+                    p = SequenceInsert (s, more)
+                }}, else_branch = e () => (seq(float[3]) q) {{ q = Identity (s) }}>
+            }}>
+            all = SequenceInsert (end, x)
+            y = ConcatFromSequence <axis = 0, new_axis = 1> (all)
+            n = SequenceLength (end)
+        }}""",
+        *(
+            {"x": X[0], "trips": np.array(trips), "limit": np.array(limit, np.float32)}
+            for trips, limit in ((0, 0), (5, 2), (200, 150.0))
+        ),
+    )

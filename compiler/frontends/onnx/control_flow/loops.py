@@ -1,28 +1,26 @@
-"""Control flow that is decided at run time: ops of `tri` with subgraphs as their bodies."""
+"""Loops whose iterations a run decides, or that are many: ops of `tri` with bodies."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import islice
 
 import numpy as np
-import onnx
 
-from ....dialects import tri
-from ....dialects.core.attributes import type_of
-from ....dialects.core.errors import Invalid, InvalidNode, Unsupported
-from ....dialects.core.mlir import ir
-from ....dialects.core.sizes.atoms import Size
-from ....dialects.core.sizes.limits import at_least
-from ....dialects.core.tensor import Tensor
-from ....dialects.tri.control_flow import UNKNOWN
-from ..core.bodies import Bodies
-from ..core.values import constant, single, tensor
+from .....dialects import tri
+from .....dialects.core.attributes import type_of
+from .....dialects.core.errors import Invalid, Unsupported
+from .....dialects.core.mlir import ir
+from .....dialects.core.sizes.atoms import Size
+from .....dialects.core.sizes.limits import at_least
+from .....dialects.core.tensor import Tensor
+from .....dialects.tri.control_flow import UNKNOWN
+from ...core.bodies import Bodies
+from ...core.values import constant, single, tensor
+from ..items import Item, kind_of, regrouped, spell_item, tensors_of
+from ..registry import Node
 from .carried_types import CarriedTypes
-from .items import EmptyOptional, Item, JoinedSequence, TensorList
-from .joined_sequences import begin_carried
+from .joined_forms import Form, form_of, in_form
 from .joined_sizes import joined_shape
-from .loops import ENDLESS, Body
-from .registry import Node
+from .unrolling import ENDLESS, Body
 
 NUMBER = Tensor((), "i64")
 
@@ -34,115 +32,9 @@ def scalar(value: ir.Value) -> ir.Value:
     return value if not tensor(value).rank else tri.Reshape.build(value, shape=()).y
 
 
-# -- branches -------------------------------------------------------------------------------------
-
-
-def branch(
-    node: Node, condition: ir.Value, branches: Sequence[tuple[onnx.GraphProto, str]]
-) -> tuple[Item, ...]:
-    """Import the first of two branches for a condition that is true, and the second."""
-    bodies = Bodies(node.graphs.main, tri.If.op_name, 2)
-    outside = {*node.graphs.main.symbols}
-    made: list[tuple[Item, ...] | InvalidNode] = []
-    for graph, label in branches:
-        with bodies.body(()):
-            made.append(_imported(node, graph, label))
-    able = [each for each in made if not isinstance(each, InvalidNode)]
-    if not able:
-        raise next(each for each in made if isinstance(each, InvalidNode))
-    types, found = _agreed(node, condition, able, outside)
-    for block, each in zip(bodies.blocks, made, strict=True):
-        with ir.InsertionPoint(block):
-            if isinstance(each, InvalidNode):
-                tri.Fail.build(message=str(each.diagnostics[0]))
-            else:
-                tri.Yield.build([value for item in each for value in _tensors(item)])
-    captured = bodies.close()
-    op = tri.If.create([condition, captured], list(map(type_of, types)), {"result_sizes": found})
-    bodies.move_to(op)
-    rest = iter(op.results)
-    return tuple(_regrouped(item, rest) for item in able[0])
-
-
-def _imported(node: Node, graph: onnx.GraphProto, label: str) -> tuple[Item, ...] | InvalidNode:
-    """Import a branch; return the fault of one that cannot run with the sizes that the model has.
-
-    Exporters write branches for sizes that are not those of the model.
-    """
-    with node.graphs.draft() as draft:
-        try:
-            return node.graphs.inline(graph, (), label, region=True)
-        except InvalidNode as fault:
-            draft.undo()
-            return fault
-
-
-def _agreed(
-    node: Node,
-    condition: ir.Value,
-    able: Sequence[tuple[Item, ...]],
-    outside: Collection[str],
-) -> tuple[list[Tensor], tuple[Size, ...]]:
-    """Return the types of what the branches that can run return, and the sizes that are found.
-
-    Tensors may differ in sizes.
-    """
-    listed = [[tensor(value) for item in each for value in _tensors(item)] for each in able]
-    alike = len({tuple(map(_kind, each)) for each in able}) == 1
-    pairs = list(zip(*listed, strict=True)) if alike else []
-    if not alike or any(len({(t.dtype, t.rank) for t in each}) > 1 for each in pairs):
-        spelt = " and ".join(", ".join(map(_spelt, each)) for each in able)
-        node.graphs.known(condition, f"input 'cond', as branches return {spelt},")
-        raise Unsupported(f"has branches that return {spelt}")
-    types: list[Tensor] = []
-    found: tuple[Size, ...] = ()
-    for each in pairs:
-        shape, new = joined_shape(each, node.found, outside)
-        types.append(Tensor(shape, each[0].dtype))
-        found = (*found, *new)
-    return types, found
-
-
-def _kind(item: Item) -> tuple[type, int, int]:
-    """Return what an item is, how many tensors it has, and along which axis they are joined."""
-    kind = ir.Value if isinstance(item, ir.Value) else type(item)
-    return kind, len(_tensors(item)), item.axis if isinstance(item, JoinedSequence) else 0
-
-
-def _spelt(item: Item) -> str:
-    if isinstance(item, EmptyOptional):
-        return "nothing"
-    listed = ", ".join(str(tensor(value)) for value in _tensors(item))
-    if isinstance(item, JoinedSequence):
-        return f"a sequence that is {listed} when joined along axis {item.axis}"
-    return f"a sequence of {listed}" if isinstance(item, TensorList) else listed
-
-
-def _tensors(item: Item) -> Sequence[ir.Value]:
-    if isinstance(item, TensorList):
-        return item.tensors
-    if isinstance(item, JoinedSequence):
-        return [item.joined] if item.lengths is None else [item.joined, item.lengths]
-    return [] if isinstance(item, EmptyOptional) else [item]
-
-
-def _regrouped(like: Item, values: Iterator[ir.Value]) -> Item:
-    """Return an item of the same kind as another one, of the next tensors."""
-    if isinstance(like, TensorList):
-        return TensorList(tuple(islice(values, len(like.tensors))), like.dtype)
-    if isinstance(like, JoinedSequence):
-        return JoinedSequence(
-            next(values), like.axis, None if like.lengths is None else next(values)
-        )
-    return like if isinstance(like, EmptyOptional) else next(values)
-
-
 def _end(block: ir.Block, values: Sequence[ir.Value]) -> None:
     with ir.InsertionPoint(block):
         tri.Yield.build(values)
-
-
-# -- loops ----------------------------------------------------------------------------------------
 
 
 def need_iterations(
@@ -166,7 +58,7 @@ def loop_op(
     `trips` is the count where it is known, and `going` its condition.
     """
     node = body.node
-    initial = [value for item in items for value in _tensors(item)]
+    initial = [value for item in items for value in tensors_of(item)]
     carried = CarriedTypes(node, list(map(tensor, initial)))
     outside = {*node.graphs.main.symbols}
     bodies, made = carried.build_body(lambda bodies, types: _loop_body(body, bodies, types, items))
@@ -194,7 +86,7 @@ def loop_op(
     )
     bodies.move_to(op)
     results = iter(op.results)
-    return (*(_regrouped(item, results) for item in items), *results)
+    return (*(regrouped(item, results) for item in items), *results)
 
 
 def carried_items(body: Body, given: Sequence[Item]) -> list[Item]:
@@ -210,13 +102,16 @@ def carried_items(body: Body, given: Sequence[Item]) -> list[Item]:
     with body.node.graphs.draft() as draft:
         with bodies.body([type_of(NUMBER)]) as block:
             after += body.import_once((block.arguments[0], constant(np.array(True)), *given))[1:]
-            shapes = [list(map(tensor, _tensors(item))) for item in after[: len(given)]]
+            forms = [_carried_form(*pair) for pair in zip(given, after, strict=False)]
         bodies.drop()
         draft.undo()
-    return [
-        begin_carried(item, types, outside) if isinstance(item, TensorList) else item
-        for item, types in zip(given, shapes, strict=True)
-    ]
+    return [in_form(item, form, outside) for item, form in zip(given, forms, strict=True)]
+
+
+def _carried_form(given: Item, after: Item) -> Form | list[Tensor] | None:
+    """Return how a loop joins a sequence: as after its body, or by the tensors in it then."""
+    form = form_of([given, after])
+    return [*map(tensor, tensors_of(after))] if form is None else form
 
 
 @dataclass(frozen=True)
@@ -234,7 +129,7 @@ def _loop_body(
     with bodies.body([type_of(each) for each in (NUMBER, *types)]) as block:
         number, *values = block.arguments
         arguments = iter(values)
-        taken = [_regrouped(item, arguments) for item in items]
+        taken = [regrouped(item, arguments) for item in items]
         condition, *made = body.import_once((number, constant(np.array(True)), *taken))
         going = scalar(_only_tensor(condition))
         carried = [v for pair in zip(items, made, strict=False) for v in _carried_on(*pair)]
@@ -245,12 +140,12 @@ def _loop_body(
 
 def _carried_on(taken: Item, made: Item) -> Sequence[ir.Value]:
     """Return the tensors of what a body carries on, which must be of the kind that it took."""
-    if _kind(taken) != _kind(made):
+    if kind_of(taken) != kind_of(made):
         raise Unsupported(
-            f"carries {_spelt(taken)} into an iteration and {_spelt(made)} into the next one, must "
-            "be of one kind where iterations are decided at run time"
+            f"carries {spell_item(taken)} into an iteration and {spell_item(made)} into the next, "
+            "must be of one kind where iterations are decided at run time"
         )
-    return _tensors(made)
+    return tensors_of(made)
 
 
 def _truth(node: Node, condition: ir.Value) -> bool | None:

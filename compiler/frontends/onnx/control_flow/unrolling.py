@@ -6,15 +6,15 @@ from dataclasses import dataclass
 import numpy as np
 import onnx
 
-from ....dialects import tri
-from ....dialects.core.errors import Invalid
-from ....dialects.core.mlir import ir
-from ....dialects.core.sizes.atoms import Size, is_symbolic
-from ....dialects.core.tensor import Array, numpy_dtype
-from ..core.values import constant, single, tensor
-from .items import Item
-from .registry import Node
-from .subgraphs import count_nodes
+from .....dialects import tri
+from .....dialects.core.errors import Invalid
+from .....dialects.core.mlir import ir
+from .....dialects.core.sizes.atoms import Size, is_symbolic
+from .....dialects.core.tensor import Array, numpy_dtype
+from ...core.values import constant, single, tensor
+from ..items import Item
+from ..registry import Node
+from ..subgraphs import count_nodes
 
 MOST_NODES, MOST_TRIPS = 1024, 128
 """How large a loop may be after it is unrolled, and how often its body may be repeated."""

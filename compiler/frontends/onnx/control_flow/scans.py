@@ -5,16 +5,16 @@ from dataclasses import dataclass
 
 import onnx
 
-from ....dialects import tri
-from ....dialects.core.errors import Invalid, Unsupported
-from ....dialects.core.mlir import ir
-from ....dialects.core.sizes.atoms import Size
-from ....dialects.core.sizes.checks import need_same
-from ....dialects.core.tensor import normalize_axis
-from ..core.values import tensor
-from .loops import Body
-from .regions import scan_op
-from .registry import Node
+from .....dialects import tri
+from .....dialects.core.errors import Invalid, Unsupported
+from .....dialects.core.mlir import ir
+from .....dialects.core.sizes.atoms import Size
+from .....dialects.core.sizes.checks import need_same
+from .....dialects.core.tensor import normalize_axis
+from ...core.values import tensor
+from ..registry import Node
+from .loops import scan_op
+from .unrolling import Body
 
 
 @dataclass(frozen=True)

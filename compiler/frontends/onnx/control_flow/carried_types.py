@@ -3,15 +3,15 @@
 from collections.abc import Callable, Sequence
 from typing import TypeAlias, TypeVar
 
-from ....dialects import tri
-from ....dialects.core.errors import Unsupported
-from ....dialects.core.mlir import ir
-from ....dialects.core.sizes.atoms import Size
-from ....dialects.core.sizes.limits import bounds
-from ....dialects.core.tensor import Tensor
-from ..core.bodies import Bodies
-from ..core.values import tensor
-from .registry import Node
+from .....dialects import tri
+from .....dialects.core.errors import Unsupported
+from .....dialects.core.mlir import ir
+from .....dialects.core.sizes.atoms import Size
+from .....dialects.core.sizes.limits import bounds
+from .....dialects.core.tensor import Tensor
+from ...core.bodies import Bodies
+from ...core.values import tensor
+from ..registry import Node
 
 T = TypeVar("T")
 

@@ -1,0 +1,106 @@
+"""Branches that a run chooses: ops of `tri` with bodies."""
+
+from collections.abc import Collection, Sequence
+
+import onnx
+
+from .....dialects import tri
+from .....dialects.core.attributes import type_of
+from .....dialects.core.errors import InvalidNode, Unsupported
+from .....dialects.core.mlir import ir
+from .....dialects.core.sizes.atoms import Size
+from .....dialects.core.tensor import Tensor
+from ...core.bodies import Bodies
+from ...core.values import tensor
+from ..items import Item, kind_of, regrouped, spell_item, tensors_of
+from ..registry import Node
+from .joined_forms import form_of, in_form
+from .joined_sizes import joined_shape
+
+
+def branch(
+    node: Node, condition: ir.Value, branches: Sequence[tuple[onnx.GraphProto, str]]
+) -> tuple[Item, ...]:
+    """Import the first of two branches for a condition that is true, and the second."""
+    bodies = Bodies(node.graphs.main, tri.If.op_name, 2)
+    outside = {*node.graphs.main.symbols}
+    made: list[tuple[Item, ...] | InvalidNode] = []
+    for graph, label in branches:
+        with bodies.body(()):
+            made.append(_imported(node, graph, label))
+    made = _of_one_form(bodies.blocks, made, outside)
+    able = [each for each in made if not isinstance(each, InvalidNode)]
+    if not able:
+        raise next(each for each in made if isinstance(each, InvalidNode))
+    types, found = _agreed(node, condition, able, outside)
+    for block, each in zip(bodies.blocks, made, strict=True):
+        with ir.InsertionPoint(block):
+            if isinstance(each, InvalidNode):
+                tri.Fail.build(message=str(each.diagnostics[0]))
+            else:
+                tri.Yield.build([value for item in each for value in tensors_of(item)])
+    captured = bodies.close()
+    op = tri.If.create([condition, captured], list(map(type_of, types)), {"result_sizes": found})
+    bodies.move_to(op)
+    rest = iter(op.results)
+    return tuple(regrouped(item, rest) for item in able[0])
+
+
+def _imported(node: Node, graph: onnx.GraphProto, label: str) -> tuple[Item, ...] | InvalidNode:
+    """Import a branch; return the fault of one that cannot run with the sizes that the model has.
+
+    Exporters write branches for sizes that are not those of the model.
+    """
+    with node.graphs.draft() as draft:
+        try:
+            return node.graphs.inline(graph, (), label, region=True)
+        except InvalidNode as fault:
+            draft.undo()
+            return fault
+
+
+def _of_one_form(
+    blocks: Sequence[ir.Block],
+    made: Sequence[tuple[Item, ...] | InvalidNode],
+    outside: Collection[str],
+) -> list[tuple[Item, ...] | InvalidNode]:
+    """Join sequences that differ in how many tensors they have, each in the block it is made in."""
+    able = [each for each in made if not isinstance(each, InvalidNode)]
+    if len({len(each) for each in able}) != 1:
+        return list(made)
+    forms = [form_of(each) for each in zip(*able, strict=True)]
+    joined: list[tuple[Item, ...] | InvalidNode] = []
+    for block, items in zip(blocks, made, strict=True):
+        if isinstance(items, InvalidNode):
+            joined.append(items)
+            continue
+        with ir.InsertionPoint(block):
+            pairs = zip(items, forms, strict=True)
+            joined.append(tuple(in_form(item, form, outside) for item, form in pairs))
+    return joined
+
+
+def _agreed(
+    node: Node,
+    condition: ir.Value,
+    able: Sequence[tuple[Item, ...]],
+    outside: Collection[str],
+) -> tuple[list[Tensor], tuple[Size, ...]]:
+    """Return the types of what the branches that can run return, and the sizes that are found.
+
+    Tensors may differ in sizes.
+    """
+    listed = [[tensor(value) for item in each for value in tensors_of(item)] for each in able]
+    alike = len({tuple(map(kind_of, each)) for each in able}) == 1
+    pairs = list(zip(*listed, strict=True)) if alike else []
+    if not alike or any(len({(t.dtype, t.rank) for t in each}) > 1 for each in pairs):
+        spelt = " and ".join(", ".join(map(spell_item, each)) for each in able)
+        node.graphs.known(condition, f"input 'cond', as branches return {spelt},")
+        raise Unsupported(f"has branches that return {spelt}")
+    types: list[Tensor] = []
+    found: tuple[Size, ...] = ()
+    for each in pairs:
+        shape, new = joined_shape(each, node.found, outside)
+        types.append(Tensor(shape, each[0].dtype))
+        found = (*found, *new)
+    return types, found

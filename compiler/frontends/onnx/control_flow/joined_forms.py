@@ -1,0 +1,106 @@
+"""Join sequences where control flow needs them to be of one form: in branches and in loops."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from .....dialects import tri
+from .....dialects.core.errors import Unsupported
+from .....dialects.core.mlir import ir
+from .....dialects.core.op import Op
+from .....dialects.core.sizes.atoms import Size
+from .....dialects.core.sizes.dim import symbols_of
+from .....dialects.core.tensor import Tensor, numpy_dtype
+from ...core.run_time_shapes import listed
+from ...core.values import constant, filled, tensor
+from ..items import Item, JoinedSequence, TensorList, kind_of
+from ..joined_sequences import need_like
+
+
+@dataclass(frozen=True)
+class Form:
+    """Describe how a sequence is joined: what that is, along which axis, and if of any lengths."""
+
+    joined: Tensor
+    axis: int
+    has_lengths: bool
+
+
+def form_of(items: Sequence[Item]) -> Form | list[Tensor] | None:
+    """Return how sequences are joined that must be of one form; None for what is, or for no lists.
+
+    It is that of one that is joined, or is found from the types of all tensors. A form has types
+    alone, and may be kept when the values are gone.
+    """
+    lists = [item for item in items if isinstance(item, TensorList)]
+    joined = [item for item in items if isinstance(item, JoinedSequence)]
+    if not lists or len(lists) + len(joined) < len(items):
+        return None
+    if joined:
+        return Form(tensor(joined[0].joined), joined[0].axis, joined[0].lengths is not None)
+    if len({kind_of(each) for each in lists}) == 1:
+        return None
+    return [tensor(x) for each in lists for x in each.tensors]
+
+
+def in_form(item: Item, form: Form | list[Tensor] | None, outside: Collection[str]) -> Item:
+    """Return an item as a form says, which leaves items alone that are no lists of tensors."""
+    if form is None or not isinstance(item, TensorList):
+        return item
+    if isinstance(form, Form):
+        return _joined_like(item, form)
+    return begin_carried(item, form, outside)
+
+
+def _joined_like(xs: TensorList, form: Form) -> JoinedSequence:
+    for x in xs.tensors:
+        need_like(form.joined, form.axis, form.has_lengths, x)
+    if form.has_lengths:
+        return _joined_along(form.axis, xs, form.joined)
+    if xs.tensors:
+        return JoinedSequence(tri.Stack.build(xs.tensors, axis=form.axis).y, form.axis)
+    sizes = form.joined.shape
+    empty = _empty((*sizes[: form.axis], 0, *sizes[form.axis + 1 :]), xs.dtype)
+    return JoinedSequence(empty, form.axis)
+
+
+def begin_carried(
+    xs: TensorList, after: Sequence[Tensor], outside: Collection[str]
+) -> JoinedSequence:
+    """Return what a loop carries instead of a sequence that has other tensors after an iteration.
+
+    A size of the tensors that symbols of the body decide may differ: they are joined along its
+    axis. `outside` has the symbols that are known before the loop.
+    """
+    types = [*map(tensor, xs.tensors), *after]
+    if not types or len({each.rank for each in types}) > 1:
+        spelt = ", ".join(map(str, types)) or "no tensors"
+        raise Unsupported(f"joins a sequence of {spelt}, must be tensors of one rank")
+    sizes = [[each.shape[axis] for each in types] for axis in range(types[0].rank)]
+    axes = [
+        axis
+        for axis, each in enumerate(sizes)
+        if len({*each}) > 1 or not symbols_of(each[0]).keys() <= {*outside}
+    ]
+    if len(axes) > 1:
+        spelt = ", ".join(map(str, types))
+        raise Unsupported(f"joins a sequence of {spelt}, which differ in the sizes of axes {axes}")
+    if axes:
+        return _joined_along(axes[0], xs, types[0])
+    if xs.tensors:
+        return JoinedSequence(tri.Stack.build(xs.tensors, axis=0).y, 0)
+    return JoinedSequence(_empty((0, *types[0].shape), xs.dtype), 0)
+
+
+def _joined_along(axis: int, xs: TensorList, like: Tensor) -> JoinedSequence:
+    lengths = [tensor(x).shape[axis] for x in xs.tensors]
+    if xs.tensors:
+        return JoinedSequence(tri.Concat.build(xs.tensors, axis=axis).y, axis, listed(lengths))
+    shape = (*like.shape[:axis], 0, *like.shape[axis + 1 :])
+    return JoinedSequence(_empty(shape, xs.dtype), axis, constant(np.zeros(0, np.int64)))
+
+
+def _empty(shape: Sequence[Size], dtype: str) -> ir.Value:
+    made = filled(tuple(shape), np.zeros((), numpy_dtype(dtype)))
+    return made.results[0] if isinstance(made, Op) else constant(made)
