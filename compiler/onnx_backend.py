@@ -87,9 +87,13 @@ class TriviumModel:
         if len(inputs) != len(self._names):
             names = ", ".join(self._names)
             raise RunError(f"got {len(inputs)} inputs, must get {len(self._names)}: {names}")
-        spread = spread_inputs(dict(zip(self._names, inputs, strict=True)))
-        session, free = self._session, spread.arrays
-        if session is None or spread.nothing:
+        session = self._session
+        ports = [port.name for port in session.inputs] if session else []
+        spread = spread_inputs(dict(zip(self._names, inputs, strict=True)), ports)
+        free = spread.arrays
+        is_empty = any(array.size == 0 for array in free.values())
+        # Symbols stand for 1 and more, if nothing else is said.
+        if session is None or spread.nothing or spread.lengths or is_empty:
             key = *spread.lengths.items(), *spread.nothing
             make = partial(self._compile, spread=spread)
             known = self._specialized.setdefault(key, Specialized(make))

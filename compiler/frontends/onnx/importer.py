@@ -23,7 +23,7 @@ from .graph import Named, check_graph, named_nodes, operator_domain, ordered_nod
 from .inputs import declared_input, model_inputs
 from .items import Item, type_proto
 from .model import UNNAMED, Source, Values, attribute_value, open_model
-from .outputs import check_outputs, need_lengths
+from .outputs import check_outputs
 from .ports import input_lists, output_ports, split_nothing, tensor_inputs
 from .registry import ComputedSizes, Node, Rule, Size, Sizes, UseFunctionBody, find_rule
 from .scopes import Scope
@@ -78,12 +78,12 @@ class _Importer:
         with self.main.body():
             for name, array in constants.items():
                 scope.values[name] = self.main.constant(name, array)
-            scope.values |= input_lists(given, scope.values)
+            scope.values |= input_lists(given, scope.values, self.main)
             self._nodes(nodes, scope)
             results = [(o.name, self._value(scope, o.name)) for o in graph.output]
+            ports = [port for result in results for port in output_ports(*result)]
         check_outputs(graph.output, dict(results))
-        need_lengths(results, self.main)
-        return self.main.finish([port for result in results for port in output_ports(*result)])
+        return self.main.finish(ports)
 
     # -- nodes --------------------------------------------------------------------------------
 

@@ -6,12 +6,10 @@ from collections.abc import Mapping, Sequence
 import onnx
 
 from ....dialects.core.attributes import tensor_of
-from ....dialects.core.errors import CompileError, Diagnostic, NeedsValue, Undecided
+from ....dialects.core.errors import CompileError, Diagnostic
 from ....dialects.core.sizes.limits import is_same
 from ....dialects.core.tensor import Tensor
 from ..core.inputs import spell_shape
-from ..core.main_function import MainFunction
-from ..core.results import fault_diagnostic
 from .inputs import NO_ELEMENT_TYPE, declared_input
 from .items import EmptyOptional, Item, JoinedSequence, TensorList
 
@@ -30,21 +28,6 @@ def check_outputs(declared: Sequence[onnx.ValueInfoProto], results: Mapping[str,
         for value in declared
         if (fault := _item_fault(value, results[value.name]))
     ]
-    if faults:
-        raise CompileError(faults)
-
-
-def need_lengths(results: Sequence[tuple[str, Item]], main: MainFunction) -> None:
-    """Raise CompileError for outputs that are sequences whose length a run decides."""
-    faults: list[Diagnostic] = []
-    for name, item in results:
-        if isinstance(item, JoinedSequence):
-            try:
-                main.known(item.lengths or item.joined, "the lengths of its tensors")
-            except (NeedsValue, Undecided) as fault:
-                found_of = main.sources_of_found_sizes()
-                what = "output, which is a sequence,"
-                faults.append(fault_diagnostic(name, what, fault, found_of))
     if faults:
         raise CompileError(faults)
 

@@ -1,11 +1,13 @@
 """The inputs and outputs of a session for the sequences and optionals of a model.
 
 A sequence `s` of two tensors is `s[0]` and `s[1]`. How many an input has is bound like a size:
-`shapes={'s': 2}`. An input that is an optional is its element, unless it is fixed to nothing:
+`shapes={'s': 2}`; what a sequence is whose length a run decides, `joined_ports.py` says.
+
+An input that is an optional is its element, unless it is fixed to nothing:
 `constants={'o': np.array(None)}`. An output that is an empty optional is no output.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -15,8 +17,17 @@ import onnx
 from ....dialects.core.errors import CompileError, Diagnostic
 from ....dialects.core.mlir import ir
 from ....dialects.core.tensor import Array, Bindings
+from ..core.found_sizes import FoundSizes
+from ..core.main_function import MainFunction
 from .element_types import element_type
-from .items import EmptyOptional, Item, TensorList
+from .items import EmptyOptional, Item, JoinedSequence, TensorList
+from .joined_ports import (
+    join_arrays,
+    joined_input,
+    joined_inputs,
+    joined_outputs,
+    split_arrays,
+)
 
 
 def split_nothing(
@@ -42,7 +53,7 @@ def tensor_inputs(
 ) -> tuple[list[onnx.ValueInfoProto], Bindings]:
     """Return the tensors that a model's inputs are, and the bindings that are of tensors.
 
-    Raises CompileError for a sequence whose length is not bound.
+    Raises CompileError for a sequence whose length must be bound, and is not.
     """
     found: list[onnx.ValueInfoProto] = []
     lists: set[str] = set()
@@ -53,28 +64,44 @@ def tensor_inputs(
             found.append(onnx.ValueInfoProto(name=value.name, type=kind))
             continue
         lists.add(value.name)
-        count = shapes.get(value.name)
-        if not isinstance(count, int) or count < 0:
+        element = onnx.ValueInfoProto(name=value.name, type=kind.sequence_type.elem_type)
+        ports = _list_inputs(element, shapes.get(value.name))
+        if ports is None:
             note = f"bind its length: shapes={{'{value.name}': …}}, or --shape {value.name}=…"
-            message = "input is a sequence of unknown length"
+            message = "input is a sequence of unknown length, of tensors of unknown shape"
             faults.append(Diagnostic(value.name, message, (note,), (value.name,)))
             continue
-        element = kind.sequence_type.elem_type
-        names = (_element(value.name, number) for number in range(count))
-        found += (onnx.ValueInfoProto(name=name, type=element) for name in names)
+        found += ports
     if faults:
         raise CompileError(faults)
     return found, {name: size for name, size in shapes.items() if name not in lists}
 
 
+def _list_inputs(
+    element: onnx.ValueInfoProto, count: object
+) -> Sequence[onnx.ValueInfoProto] | None:
+    """Return the tensors that a sequence is; None where they cannot be told."""
+    if count is None:
+        return joined_inputs(element) or None
+    if not isinstance(count, int) or count < 0:
+        return None
+    names = (_element(element.name, number) for number in range(count))
+    return [onnx.ValueInfoProto(name=name, type=element.type) for name in names]
+
+
 def input_lists(
-    inputs: Sequence[onnx.ValueInfoProto], values: Mapping[str, Item | None]
+    inputs: Sequence[onnx.ValueInfoProto], values: Mapping[str, Item | None], main: MainFunction
 ) -> dict[str, Item]:
     """Return the inputs of a model that are sequences, given the values of their tensors."""
     found: dict[str, Item] = {}
     for value in inputs:
         kind = _present(value.type)
         if kind.WhichOneof("value") != "sequence_type":
+            continue
+        with main.checks_of(value.name, "input"):
+            joined = joined_input(value.name, values, FoundSizes(main))
+        if joined is not None:
+            found[value.name] = joined
             continue
         tensors: list[ir.Value] = []
         while isinstance(tensor := values.get(_element(value.name, len(tensors))), ir.Value):
@@ -88,6 +115,8 @@ def output_ports(name: str, item: Item) -> Iterator[tuple[str, ir.Value]]:
     """Yield the outputs of a session that an output of a model is, by their names."""
     if isinstance(item, TensorList):
         yield from ((_element(name, i), value) for i, value in enumerate(item.tensors))
+    elif isinstance(item, JoinedSequence):
+        yield from joined_outputs(name, item)
     elif isinstance(item, ir.Value):
         yield name, item
 
@@ -104,15 +133,21 @@ class Spread:
     nothing: dict[str, Array]
 
 
-def spread_inputs(feeds: Mapping[str, Any]) -> Spread:
-    """Divide what a model takes: a sequence is a list, an empty optional is None."""
+def spread_inputs(feeds: Mapping[str, Any], ports: Collection[str] = ()) -> Spread:
+    """Divide what a model takes: a sequence is a list, an empty optional is None.
+
+    `ports` are the inputs of a session, where there is one.
+    """
     spread = Spread({}, {}, {})
     for name, value in feeds.items():
         if isinstance(value, list):
-            elements = cast("list[Any]", value)
+            elements = [np.asarray(each) for each in cast("list[Any]", value)]
+            joined = join_arrays(name, elements, ports) if elements else None
+            if joined is not None:
+                spread.arrays.update(joined)
+                continue
             spread.lengths[name] = len(elements)
-            named = {_element(name, i): np.asarray(each) for i, each in enumerate(elements)}
-            spread.arrays.update(named)
+            spread.arrays.update((_element(name, i), each) for i, each in enumerate(elements))
         elif value is None:
             spread.nothing[name] = np.array(None)
         else:
@@ -126,6 +161,10 @@ def gathered_outputs(graph: onnx.GraphProto, results: Mapping[str, Array]) -> li
     for value in graph.output:
         if value.name in results:
             gathered.append(results[value.name])
+            continue
+        split = split_arrays(value.name, results)
+        if split is not None:
+            gathered.append(split)
             continue
         elements: list[Array] = []
         while (name := _element(value.name, len(elements))) in results:

@@ -8,6 +8,7 @@ import onnx.parser
 import pytest
 import trivium
 from onnx.reference import ReferenceEvaluator
+from trivium.compiler.onnx_backend import TriviumBackend
 from trivium.dialects.core.errors import CompileError
 from trivium.runtime.errors import RunError
 
@@ -171,10 +172,6 @@ def test_a_place_outside_is_one_line() -> None:
                 y = SequenceAt (xs, at)
             }""",
             r"of tensor<2x3xf32>, tensor<3x4xf32>, which must differ in the size of one axis",
-        ),
-        (
-            "(float[N, 3] x) => (seq(float[3]) y) { y = SplitToSequence <keepdims = 0> (x) }",
-            r"^y: error: output, which is a sequence, needs the number of elements of the lengths",
         ),
         (
             """(float[N, 3] x, int64[K] split) => (float[m, n] y) {
@@ -341,3 +338,53 @@ def test_a_loop_puts_in_what_it_chooses(start: str) -> None:
             for trips, limit in ((0, 0), (5, 2), (200, 150.0))
         ),
     )
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+def test_a_sequence_goes_in_and_comes_out(axis: int) -> None:
+    shape = "?, 3" if axis == 0 else "2, ?"
+    proto = model(
+        f"""(seq(float[{shape}]) xs, seq(float[2, 3]) ys, float[2, 3] t)
+            => (seq(float[a, b]) outs, seq(float[2, 3]) more, float[2, 3] y) <int64 one = {{1}}> {{
+            outs = SequenceMap <body = b (float[a, b] p) => (float[a, b] q) {{
+                q = Neg (p)
+            }}> (xs)
+            more = SequenceInsert (ys, t)
+            y = SequenceAt (ys, one)
+        }}"""
+    )
+    backend = TriviumBackend.prepare(proto)
+    reference = ReferenceEvaluator(proto)
+    for counts in ([3, 1, 4], [2]):
+        xs = [X[:n] if axis == 0 else X[:2, :1].repeat(n, 1) + n for n in counts]
+        ys = [X[n : n + 2] for n in range(2 + len(counts))]
+        feeds = {"xs": xs, "ys": ys, "t": X[4:6]}
+        *lists, y = backend.run([xs, ys, X[4:6]])
+        *expected, z = reference.run(None, feeds)
+        np.testing.assert_array_equal(y, z)
+        for made, each in zip(lists, expected, strict=True):
+            assert len(made) == len(each)
+            for got, wanted in zip(made, each, strict=True):
+                np.testing.assert_array_equal(got, wanted)
+    assert [port.name for port in trivium.compile(proto).inputs] == [
+        f"xs.joined.{axis}",
+        "xs.lengths",
+        "ys.stacked",
+        "t",
+    ]
+
+
+def test_lengths_of_a_sequence_must_be_all_of_it() -> None:
+    session = trivium.compile(
+        model("""(seq(float[?, 3]) s) => (float[a, 3] y) {
+            y = ConcatFromSequence <axis = 0> (s)
+        }""")
+    )
+    session.run({"s.joined.0": X, "s.lengths": np.array([3, 4])})
+    with pytest.raises(RunError, match=r"^[^\n]*$"):
+        session.run({"s.joined.0": X, "s.lengths": np.array([3, 3])})
+
+
+def test_a_sequence_of_any_shapes_needs_a_length() -> None:
+    with pytest.raises(CompileError, match="of unknown shape"):
+        trivium.compile(model("(seq(float[?, ?]) s) => (int64 n) { n = SequenceLength (s) }"))

@@ -266,15 +266,15 @@ def test_presence_decides_between_branches() -> None:
 
 
 def test_the_length_of_a_sequence_that_is_an_input_must_be_bound() -> None:
-    made = model([node("ConcatFromSequence", "s", axis=0)], {"s": [2]}, opset=17)
-    made.graph.input[0].CopyFrom(helper.make_tensor_sequence_value_info("s", 1, [2]))
+    made = model([node("ConcatFromSequence", "s", axis=0)], {"s": [2, 3]}, opset=17)
+    made.graph.input[0].CopyFrom(helper.make_tensor_sequence_value_info("s", 1, ["?", "?"]))
     text = refusal(made)
     assert "s: error: input is a sequence of unknown length" in text
     assert "shapes={'s': …}" in text
     with new_context():
         module = import_onnx(made, shapes={"s": 2})
-        (y,) = interpret.run(module, [array(2), array(2, seed=1)])
-    np.testing.assert_array_equal(y, np.concatenate([array(2), array(2, seed=1)]))
+        (y,) = interpret.run(module, [array(2, 3), array(2, 3, seed=1)])
+    np.testing.assert_array_equal(y, np.concatenate([array(2, 3), array(2, 3, seed=1)]))
 
 
 def test_an_optional_input_is_there_unless_it_is_fixed_to_nothing() -> None:
