@@ -21,6 +21,7 @@ from .frontends.onnx import (
     Source,
     Spread,
     gathered_outputs,
+    has_sequences,
     model_inputs,
     read_model,
     spread_inputs,
@@ -79,7 +80,7 @@ class TriviumModel:
         try:
             self._session = self._compile({}, {})
         except CompileError as error:
-            if not error.needs:
+            if not error.needs and not has_sequences(self._model.graph):
                 raise
 
     def run(self, inputs: Sequence[Any], **options: Any) -> tuple[Any, ...]:

@@ -16,4 +16,5 @@ from .model import Source as Source
 from .model import read_model as read_model
 from .ports import Spread as Spread
 from .ports import gathered_outputs as gathered_outputs
+from .ports import has_sequences as has_sequences
 from .ports import spread_inputs as spread_inputs

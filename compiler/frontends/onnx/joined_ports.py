@@ -66,11 +66,16 @@ def joined_outputs(name: str, item: JoinedSequence) -> Iterator[tuple[str, ir.Va
 def join_arrays(
     name: str, elements: Sequence[Array], ports: Collection[str]
 ) -> dict[str, Array] | None:
-    """Return what a session takes for the arrays of a sequence; None if it takes each by itself."""
+    """Return what a session takes for the arrays of a sequence.
+
+    None where it takes each by itself, or where they are not of the shape that the model declares,
+    as some of ONNX's own cases are.
+    """
     if _stacked(name) in ports:
-        return {_stacked(name): np.stack(elements)}
+        alike = len({each.shape for each in elements}) == 1
+        return {_stacked(name): np.stack(elements)} if alike else None
     axis = _joined_axis(name, ports)
-    if axis is None:
+    if axis is None or len({np.delete(each.shape, axis).tobytes() for each in elements}) != 1:
         return None
     lengths = np.array([each.shape[axis] for each in elements], np.int64)
     return {_joined(name, axis): np.concatenate(elements, axis), _lengths(name): lengths}

@@ -89,6 +89,11 @@ def _list_inputs(
     return [onnx.ValueInfoProto(name=name, type=element.type) for name in names]
 
 
+def has_sequences(graph: onnx.GraphProto) -> bool:
+    """Return whether inputs are sequences: what they contain may not be what a model declares."""
+    return any(_present(value.type).WhichOneof("value") == "sequence_type" for value in graph.input)
+
+
 def input_lists(
     inputs: Sequence[onnx.ValueInfoProto], values: Mapping[str, Item | None], main: MainFunction
 ) -> dict[str, Item]:

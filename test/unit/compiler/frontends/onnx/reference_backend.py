@@ -11,6 +11,7 @@ import onnx
 from trivium.compiler.frontends.onnx import (
     Spread,
     gathered_outputs,
+    has_sequences,
     import_onnx,
     model_inputs,
     spread_inputs,
@@ -44,7 +45,7 @@ class ReferenceModel:
         try:
             self.module = self._import({}, {})
         except CompileError as error:
-            if not error.needs:
+            if not error.needs and not has_sequences(model.graph):
                 raise
 
     def _import(
@@ -58,9 +59,11 @@ class ReferenceModel:
             return import_onnx(self.model, shapes=bound, constants=fixed)
 
     def run(self, inputs: Sequence[Any]) -> list[Any]:
-        spread = spread_inputs(dict(zip(self.names, inputs, strict=True)))
-        module, free = self.module, spread.arrays
-        if module is None or spread.nothing:
+        module = self.module
+        ports = declared(module.main, "inputs", 0) if module else ()
+        spread = spread_inputs(dict(zip(self.names, inputs, strict=True)), ports)
+        free = spread.arrays
+        if module is None or spread.nothing or spread.lengths:
             made = Specialized(partial(self._import, spread=spread))
             module, free = made.get(free)
         with self.context:
