@@ -3,11 +3,12 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from io import BytesIO
-from itertools import groupby
+from itertools import groupby, starmap
 from typing import TypeAlias
 
 from ..dialects import tri
 from ..dialects.core.attributes import tensor_of
+from ..dialects.core.carried import state_of
 from ..dialects.core.mlir import ir
 from ..dialects.core.module import Module, declared, ops
 from ..dialects.core.op import Op
@@ -173,6 +174,7 @@ class _Assembly:
             symbols=symbols,
             checks=self._checks(),
             regions=self._regions(),
+            carried=tuple(starmap(m.CarriedPort, state_of(self.module.main).items())),
         )
 
     # -- values -------------------------------------------------------------------------------

@@ -51,6 +51,7 @@ def _check_program(written: Manifest) -> None:
     for i, buffer in enumerate(manifest.buffers):
         _check_buffer(buffer, sizes, f"buffers[{i}]")
     _check_ports(written)
+    _check_carried(written)
     _check_parts(manifest)
     for i, step in enumerate(manifest.steps):
         _check_step(step, manifest, written, f"steps[{i}]")
@@ -82,6 +83,20 @@ def size_bytes(shape: tuple[int, ...], dtype: str, where: str) -> int:
     if extent > MOST_BYTES:
         raise PackageError(f"'{where}.shape' is {list(shape)}, more than any memory holds")
     return math.prod(shape) * width
+
+
+def _check_carried(manifest: Manifest) -> None:
+    """Raise PackageError unless each carried output is of the type of the input it becomes."""
+    inputs = {port.name: port for port in manifest.inputs}
+    outputs = {port.name: port for port in manifest.outputs}
+    for i, pair in enumerate(manifest.carried):
+        output, port = outputs.get(pair.output), inputs.pop(pair.input, None)
+        same = output and port and (output.shape, output.dtype) == (port.shape, port.dtype)
+        if not output or not same or any(type(size) is not int for size in output.shape):
+            raise PackageError(
+                f"'carried[{i}]' is from '{pair.output}' to '{pair.input}', must be an output and "
+                "an input of one type whose sizes are known, and each input once"
+            )
 
 
 def _check_index(index: int, count: int, where: str, least: int = 0) -> None:

@@ -196,6 +196,13 @@ class Part(Kind):
 P = TypeVar("P", bound=Part)
 
 
+class CarriedPort(Frozen):
+    """Name an output that becomes an input of the next run, which begins as zeros."""
+
+    output: str
+    input: str
+
+
 class Contents(Frozen, kw_only=True):
     """Describe the contents of a package, without the steps that use them.
 
@@ -204,6 +211,8 @@ class Contents(Frozen, kw_only=True):
 
     Where there are `symbols`, sizes may be expressions of them. The `checks` are made when the
     sizes of a run are known, and the offsets of the `regions` of arenas are computed.
+
+    A session binds what is `carried` from run to run when it begins.
     """
 
     producer: str
@@ -221,6 +230,7 @@ class Contents(Frozen, kw_only=True):
     symbols: tuple[Symbol, ...] = field(default=(), metadata=LEFT_OUT)
     checks: tuple[SizeCheck, ...] = field(default=(), metadata=LEFT_OUT)
     regions: tuple[Region, ...] = field(default=(), metadata=LEFT_OUT)
+    carried: tuple[CarriedPort, ...] = field(default=(), metadata=LEFT_OUT)
 
     def part(self, kind: type[P]) -> P:
         """Return the part of a class; one with its defaults where the package has none."""

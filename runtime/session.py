@@ -76,6 +76,8 @@ class Session(ExactRuns):
         options = {"dialects": dialects, "device": device, "drivers": drivers}
         self._start(link(package, options, count), count)
         self._own_lock()
+        if package.manifest.carried:
+            self.bind_state({pair.output: pair.input for pair in package.manifest.carried})
 
     def _start(self, program: Program, threads: int) -> None:
         manifest = program.package.manifest

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from .attributes import from_attribute
+from .carried import check_state
 from .errors import CompileError, Diagnostic, Invalid, Unsupported
 from .location import describe
 from .mlir import ir
@@ -228,6 +229,7 @@ def _function_fault(function: ir.Operation) -> str | None:
             return f"'func.func' op names {len(names)} {which} in '{key}', has {count}"
     try:
         checks_of(function)
+        check_state(function)
     except Invalid as error:
         return f"'func.func' op {error}"
     return None

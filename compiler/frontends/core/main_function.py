@@ -1,12 +1,13 @@
 """The function that a model is: its inputs, its constants, and what is known of its values."""
 
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
 from ....dialects import tri
 from ....dialects.core.attributes import tensor_of, type_of
+from ....dialects.core.carried import set_state
 from ....dialects.core.data_dependent import DataDependentOp
 from ....dialects.core.errors import (
     CompileError,
@@ -53,6 +54,7 @@ class MainFunction:
         self.symbols: dict[str, Range] = {}
         self._checks: dict[tuple[Size, str], Check] = {}
         self._complex: list[str] = []
+        self._next: list[tuple[str, str, Callable[[], ir.Value]]] = []
         self._block = add_main(self.module)
         self._function = self.module.main
 
@@ -81,6 +83,10 @@ class MainFunction:
             raise CompileError([Diagnostic(name, f"input {error}")]) from None
         self.inputs[value] = name
         return value
+
+    def carry(self, output: str, name: str, build: Callable[[], ir.Value]) -> None:
+        """Make what is built at the end an output that becomes the input `name` of the next run."""
+        self._next.append((output, name, build))
 
     @contextmanager
     def body(self) -> Generator[None]:
@@ -128,6 +134,10 @@ class MainFunction:
 
         `complex_outputs` are made of parts, as complex inputs are.
         """
+        if self._next:
+            set_state(self._function, {output: name for output, name, _ in self._next})
+            with self.body():
+                outputs = [*outputs, *((output, build()) for output, _, build in self._next)]
         with self.body():
             ir.Operation.create("func.return", [], [value for _, value in outputs])
         arguments = [value.type for value in self._block.arguments]

@@ -15,6 +15,7 @@ from ....dialects.core.tensor import Array, Bindings
 from ..core.bindings import input_types
 from ..core.found_sizes import FoundSizes
 from ..core.main_function import MainFunction
+from ..core.random_numbers import RandomNumbers
 from ..core.results import fault_diagnostic, flat_results, name_results
 from ..core.values import only
 from .check import check_nodes, operator_sets
@@ -57,6 +58,7 @@ class _Importer:
         self.opsets = opsets
         self.initial_value = initial_value
         self.main = MainFunction()
+        self.random = RandomNumbers(self.main)
 
     def run(
         self,
@@ -112,8 +114,8 @@ class _Importer:
         outputs = tuple(map(scope.value_name, proto.output))
         subgraphs = (self.main, self._subgraph_nodes, self._initializer, scope, name, outputs)
         known, graphs = (self.main.evaluate, self.main.sizes), Subgraphs(*subgraphs)
-        found = FoundSizes(self.main)
-        node = Node(name, proto.op_type, domain, outputs, opset, *known, graphs, found)
+        drawn = FoundSizes(self.main), self.random
+        node = Node(name, proto.op_type, domain, outputs, opset, *known, graphs, *drawn)
         operands = self._operands(rule, proto, scope)
         attributes = _attributes(rule, proto)
         if rule.node_parameter:

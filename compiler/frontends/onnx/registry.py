@@ -31,6 +31,7 @@ from ....dialects.core.mlir import ir
 from ....dialects.core.sizes.atoms import Size as Size
 from ....dialects.core.tensor import Array
 from ..core.found_sizes import FoundSizes
+from ..core.random_numbers import RandomNumbers
 from .items import EmptyOptional, JoinedSequence, TensorList
 from .subgraphs import Subgraphs
 
@@ -57,8 +58,8 @@ class Node:
 
     `evaluate` computes a value that depends on no input of the model, and returns None for others.
     `sizes` computes integers that may depend on symbols, and raises Unsupported for others; it also
-    takes what messages call the value. `graphs` imports the subgraphs of the node, and `found`
-    names sizes that ops find when the model runs.
+    takes what messages call the value. `graphs` imports the subgraphs of the node, `found` names
+    sizes that ops find when the model runs, and `random` draws numbers then.
     """
 
     name: str
@@ -70,6 +71,7 @@ class Node:
     sizes: Callable[[Value, str], Sizes]
     graphs: Subgraphs
     found: FoundSizes
+    random: RandomNumbers
 
     def wants(self, index: int) -> bool:
         """Return whether the model uses output number `index`."""

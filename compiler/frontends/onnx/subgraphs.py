@@ -44,6 +44,11 @@ class Subgraphs:
         self._name = name
         self._outputs = outputs
 
+    @property
+    def in_region(self) -> bool:
+        """Return whether the node is in a body that a run may leave out or repeat."""
+        return self._scope.region > 0
+
     def known(self, value: ir.Value, what: str) -> Array:
         """Compute a value; NeedsValue, with the inputs it is of, when it depends on any."""
         return self.main.known(value, what)

@@ -16,7 +16,6 @@ from ...core.ranges import range_of_sizes
 from ...core.run_time_shapes import count_at_run_time
 from ...core.values import (
     cast,
-    constant_of,
     counted,
     filled,
     number,
@@ -79,17 +78,6 @@ def dropout_7(x: Value, *, ratio: float = 0.5) -> tuple[Value, Array | Op]:
 
 @onnx_op("Dropout", since=10)
 def dropout_10(x: Value, *, ratio: float = 0.5) -> tuple[Value, Array | Op]:
-    return x, filled(tensor(x).shape, np.ones((), np.bool_))
-
-
-@onnx_op("Dropout", since=12)
-def dropout(
-    x: Value, ratio: Value | None = None, training_mode: Array | None = None, *, seed: int = 0
-) -> tuple[Value, Array | Op]:
-    if training_mode is not None and training_mode.any():
-        dropped = np.array(0.5) if ratio is None else constant_of(ratio)
-        if dropped is None or dropped.any():
-            raise Unsupported("drops elements at random (training_mode is true), must be inference")
     return x, filled(tensor(x).shape, np.ones((), np.bool_))
 
 

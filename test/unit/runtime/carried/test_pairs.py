@@ -1,6 +1,7 @@
 """Which outputs become inputs, and what these begin with: values from numpy."""
 
 from dataclasses import replace
+from itertools import starmap
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,9 @@ import ml_dtypes
 import numpy as np
 import pytest
 from trivium.runtime import Session
-from trivium.runtime.contents import FIRST_PORT, Buffer, Port
+from trivium.runtime.checks import check
+from trivium.runtime.contents import FIRST_PORT, Buffer, CarriedPort, Port
+from trivium.runtime.errors import PackageError
 from trivium.test.unit.runtime.carried.toy import H1, ONES, H, Toy, X, Y, cell, refusal
 
 
@@ -150,3 +153,15 @@ def test_what_is_missing_or_too_much_is_named(bound: Session):
     assert refusal(bound.run, {"x": ONES, "z": ONES}) == message
     assert refusal(bound, ONES, ONES) == "got 2 inputs, must get 1: 'x'"
     np.testing.assert_array_equal(bound.state["h"], 0 * ONES)
+
+
+@pytest.mark.parametrize("pairs", [[("y", "z")], [("z", "h")], [("y", "h"), ("h1", "h")]])
+def test_what_a_package_carries_must_fit(toy: Toy, pairs: list[tuple[str, str]]):
+    manifest = toy().manifest
+    check(replace(manifest, carried=(CarriedPort("h1", "h"),)))
+    output, name = pairs[-1]
+    number = len(pairs) - 1
+    with pytest.raises(
+        PackageError, match=rf"'carried\[{number}\]' is from '{output}' to '{name}'"
+    ):
+        check(replace(manifest, carried=tuple(starmap(CarriedPort, pairs))))

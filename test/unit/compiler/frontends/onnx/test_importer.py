@@ -10,6 +10,7 @@ import onnx.parser
 import pytest
 from onnx import helper, numpy_helper
 from trivium.compiler.frontends.onnx import import_onnx
+from trivium.compiler.frontends.onnx.registry import RULES
 from trivium.dialects.core import interpret
 from trivium.dialects.core.errors import CompileError
 from trivium.dialects.core.location import node_names, value_names
@@ -42,15 +43,15 @@ def run(source: Any, *inputs: Any, **bindings: Any) -> Any:
 
 def test_all_unsupported_nodes_are_reported_at_once() -> None:
     nodes = [
-        node("RandomNormalLike", "x", "a", name="dice"),
+        node("ImageDecoder", "x", "a", name="eye"),
         node("Relu", "a", "b"),
-        node("Multinomial", "b", "c"),
+        node("StringNormalizer", "b", "c"),
         helper.make_node("Wobble", ["c"], ["y"], domain="com.acme"),
     ]
     opsets = [helper.make_opsetid("", 21), helper.make_opsetid("com.acme", 3)]
     text = refusal(model(nodes, {"x": [2]}, opset_imports=opsets))
-    assert "dice: error: 'ai.onnx::RandomNormalLike' version 21 is not supported" in text
-    assert "Multinomial#2: error: 'ai.onnx::Multinomial'" in text
+    assert "eye: error: 'ai.onnx::ImageDecoder' version 21 is not supported" in text
+    assert "StringNormalizer#2: error: 'ai.onnx::StringNormalizer'" in text
     assert "Wobble#3: error: 'com.acme::Wobble' version 3 is not supported" in text
     assert "Relu" not in text
 
@@ -315,9 +316,13 @@ def test_an_operator_without_a_rule_is_expanded_by_its_definition() -> None:
     assert names[-1] == (("gate",), ("y",))
 
 
-def test_what_a_definition_needs_is_named_when_it_is_unsupported() -> None:
-    text = refusal(model([node("Bernoulli", "x", name="coin")], {"x": [2]}, opset=15))
-    assert text.startswith("coin: error: 'Bernoulli' node consists of 'RandomUniformLike'")
+def test_what_a_definition_needs_is_named_when_it_is_unsupported(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delitem(RULES, ("", "ReduceMean"))
+    made = model([node("MeanVarianceNormalization", "x", name="norm")], {"x": [2, 3, 4, 4]})
+    kind = "'MeanVarianceNormalization'"
+    assert refusal(made).startswith(f"norm: error: {kind} node consists of 'ReduceMean'")
 
 
 # -- the test backend ---------------------------------------------------------------------------

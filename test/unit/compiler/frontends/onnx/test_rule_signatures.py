@@ -11,10 +11,9 @@ OPSETS = range(7, defs.onnx_opset_version() + 1)
 
 MISSING = {
     *("StringConcat", "StringNormalizer", "StringSplit", "RegexFullMatch"),
-    *("RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike", "Multinomial"),
     "ImageDecoder",
 }
-"""Operators of ONNX that nothing supports: strings and dice."""
+"""Operators of ONNX that nothing supports."""
 
 OTHER_DEFAULTS = {
     ("GridSample", "mode"): "'bilinear' became 'linear' in version 20, the rule takes both",

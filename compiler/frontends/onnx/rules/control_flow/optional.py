@@ -3,10 +3,10 @@
 import numpy as np
 import onnx
 
-from .....dialects.core.errors import Invalid
-from .....dialects.core.tensor import Array
-from ..items import EmptyOptional, Item
-from ..registry import onnx_op
+from ......dialects.core.errors import Invalid
+from ......dialects.core.tensor import Array
+from ...items import EmptyOptional, Item
+from ...registry import onnx_op
 
 
 @onnx_op("Optional", since=15)

@@ -5,14 +5,14 @@ from dataclasses import dataclass
 
 import onnx
 
-from .....dialects.core.errors import Invalid
-from ...core.values import number
-from ..control_flow.loops import carried_items, loop_op
-from ..control_flow.unrolling import Body
-from ..element_types import element_type
-from ..items import Item, JoinedSequence, TensorList
-from ..joined_sequences import length_of
-from ..registry import Node, Value, onnx_op
+from ......dialects.core.errors import Invalid
+from ....core.values import number
+from ...control_flow.loops import carried_items, loop_op
+from ...control_flow.unrolling import Body
+from ...element_types import element_type
+from ...items import Item, JoinedSequence, TensorList
+from ...joined_sequences import length_of
+from ...registry import Node, Value, onnx_op
 from .sequence import sequence_at, sequence_insert
 
 

@@ -2,15 +2,15 @@
 
 import onnx
 
-from .....dialects.core.errors import Invalid, Unsupported
-from .....dialects.core.tensor import Array
-from ...core.values import single
-from ..control_flow.branches import branch
-from ..control_flow.loops import carried_items, loop_op, need_iterations
-from ..control_flow.scans import Scan, scan_batches
-from ..control_flow.unrolling import MOST_NODES, MOST_TRIPS, Body, trip_count, unroll
-from ..items import EmptyOptional, Item
-from ..registry import Node, Value, onnx_op
+from ......dialects.core.errors import Invalid, Unsupported
+from ......dialects.core.tensor import Array
+from ....core.values import single
+from ...control_flow.branches import branch
+from ...control_flow.loops import carried_items, loop_op, need_iterations
+from ...control_flow.scans import Scan, scan_batches
+from ...control_flow.unrolling import MOST_NODES, MOST_TRIPS, Body, trip_count, unroll
+from ...items import EmptyOptional, Item
+from ...registry import Node, Value, onnx_op
 
 
 @onnx_op("If", since=1)

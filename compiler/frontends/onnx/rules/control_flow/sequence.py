@@ -6,15 +6,15 @@ Others are tensors that are joined along an axis.
 import numpy as np
 import onnx
 
-from .....dialects import tri
-from .....dialects.core.errors import Invalid
-from .....dialects.core.op import Op
-from .....dialects.core.sizes.atoms import is_symbolic
-from .....dialects.core.tensor import Array, normalize_axis
-from ...core.values import cast, constant, ints, number, numbers, single, tensor
-from ..element_types import element_type
-from ..items import JoinedSequence, TensorList
-from ..joined_sequences import (
+from ......dialects import tri
+from ......dialects.core.errors import Invalid
+from ......dialects.core.op import Op
+from ......dialects.core.sizes.atoms import is_symbolic
+from ......dialects.core.tensor import Array, normalize_axis
+from ....core.values import cast, constant, ints, number, numbers, single, tensor
+from ...element_types import element_type
+from ...items import JoinedSequence, TensorList
+from ...joined_sequences import (
     appended,
     concatenated,
     erased,
@@ -26,7 +26,7 @@ from ..joined_sequences import (
     stacked,
     tensor_at,
 )
-from ..registry import Node, Value, onnx_op
+from ...registry import Node, Value, onnx_op
 
 
 @onnx_op("SequenceEmpty", since=11)
