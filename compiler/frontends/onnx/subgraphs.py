@@ -49,6 +49,10 @@ class Subgraphs:
         """Return whether the node is in a body that a run may leave out or repeat."""
         return self._scope.region > 0
 
+    def named(self, name: str) -> Item:
+        """Return what a name stands for where the node is."""
+        return self._scope.find(name, self._constant)
+
     def known(self, value: ir.Value, what: str) -> Array:
         """Compute a value; NeedsValue, with the inputs it is of, when it depends on any."""
         return self.main.known(value, what)

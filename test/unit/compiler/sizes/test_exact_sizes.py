@@ -31,7 +31,7 @@ def test_free_sizes_have_the_places_that_give_them() -> None:
     assert [(each.name, str(each.range), each.places, each.is_found) for each in made.sizes] == [
         ("N", "1..:1", ("axis 0 of 'x'", "axis 0 of 'w'"), False),
         ("T", "8..64:16/8", ("axis 1 of 'x'",), False),
-        ("u0", "0..", ("'tri.non_zero' of find",), True),
+        ("u0", "0..:16", ("'tri.non_zero' of find",), True),
     ]
 
 
