@@ -5,9 +5,11 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import ClassVar
 
 from ..dialects import tri
+from ..dialects.core.attributes import tensor_of
 from ..dialects.core.errors import CompileError, Undecided
 from ..dialects.core.module import Module
 from ..dialects.core.op import Op
+from ..dialects.core.tensor import is_narrow
 from ..passes.pipeline import Instrumentation, Step
 from .compiled import CompiledPart
 from .costs.roofline import Roofline
@@ -76,7 +78,7 @@ class Target(LoweringTable):
     this one refuses, unless the user lists targets. `boundary_ops` convert values for the target,
     or its results for others: a node that is nothing else need not run here. `takes_symbols` says
     that it compiles models whose sizes change from run to run, `takes_found_sizes` that others may
-    be found in the middle of one.
+    be found in the middle of one, `takes_narrow` that it has kernels of narrow element types.
     """
 
     quantized: ClassVar[bool] = False
@@ -85,6 +87,7 @@ class Target(LoweringTable):
     is_last_resort: ClassVar[bool] = False
     takes_symbols: ClassVar[bool] = False
     takes_found_sizes: ClassVar[bool] = False
+    takes_narrow: ClassVar[bool] = False
     fallbacks: ClassVar[tuple[str, ...]] = ("host",)
     boundary_ops: ClassVar[tuple[type[Op], ...]] = ()
 
@@ -209,8 +212,16 @@ class Target(LoweringTable):
             return f"{self.name} has no kernel for {op.op_name}"
         if len(op.operation.operands) + len(op.results) > MOST_VALUES:
             return f"{self.name} takes ops of at most {MOST_VALUES} operands and results"
+        if not self.takes_narrow and (dtype := _narrow_type(op)):
+            return f"{self.name} has no kernels of {dtype}"
         try:
             broken = self.broken_limit(op)
         except Undecided as reason:
             broken = f"does not take {op.op_name} for all sizes: it {reason}"
         return None if broken is None else f"{self.name} {broken}"
+
+
+def _narrow_type(op: Op) -> str | None:
+    """Return a narrow element type of an op's operands and results, or None."""
+    values = (*op.operation.operands, *op.results)
+    return next((dtype for v in values if is_narrow(dtype := tensor_of(v.type).dtype)), None)

@@ -14,7 +14,7 @@ from .mlir import ir
 from .quantized import canonical, check_scales, is_quantized
 from .sizes.atoms import Size, is_symbolic
 from .symbol_table import SymbolTable, symbol_table
-from .tensor import DTYPES, Array, Shape, Tensor, numpy_dtype, size_fault
+from .tensor import DTYPES, Array, Shape, Tensor, is_narrow, numpy_dtype, size_fault
 
 SPELLING: dict[Any, str] = {
     bool: "a bool",
@@ -221,10 +221,10 @@ def to_attribute(value: Any, kind: Any) -> ir.Attribute:
 def _elements(array: Array) -> ir.Attribute:
     tensor = Tensor.of(array)
     array = np.ascontiguousarray(array).reshape(array.shape)
-    if tensor.dtype == "bf16":
-        return ir.DenseElementsAttr.get(
-            array.view(np.uint16), type=ir.Type.parse("bf16"), shape=list(array.shape)
-        )
+    if _is_foreign(tensor):
+        bits = array.view(np.uint16 if tensor.dtype == "bf16" else np.uint8)
+        element = ir.Type.parse(tensor.dtype)
+        return ir.DenseElementsAttr.get(bits, type=element, shape=list(array.shape))
     return ir.DenseElementsAttr.get(array, type=type_of(tensor))
 
 
@@ -279,22 +279,29 @@ def _symbolic_sizes(attributes: Iterable[ir.Attribute]) -> Shape:
 
 def _array(attribute: ir.Attribute) -> Array:
     tensor = tensor_of(attribute.type)
-    if tensor.dtype == "bf16":
-        return _bf16_array(attribute, tensor)
+    if _is_foreign(tensor):
+        return _foreign_array(attribute, tensor)
     array = np.asarray(typing.cast(Any, attribute))
     return array.astype(numpy_dtype(tensor.dtype), copy=False)
 
 
-def _bf16_array(attribute: ir.Attribute, tensor: Tensor) -> Array:
-    """Read the text of a bf16 attribute: the bindings do not export its elements."""
+def _is_foreign(tensor: Tensor) -> bool:
+    """Return whether numpy lacks the element type, so that the bindings do not take or give it."""
+    return tensor.dtype == "bf16" or is_narrow(tensor.dtype)
+
+
+def _foreign_array(attribute: ir.Attribute, tensor: Tensor) -> Array:
+    """Read the text of an attribute: the bindings do not export its elements."""
     text = str(attribute).partition("dense<")[2].rpartition("> :")[0]
-    dtype = numpy_dtype("bf16")
+    dtype = numpy_dtype(tensor.dtype)
     if text.startswith('"0x'):
         return np.resize(np.frombuffer(bytes.fromhex(text[3:-1]), dtype), tensor.shape)
     numbers = re.findall(r"[^\[\], ]+", text)  # decimal, or the bits in hexadecimal
-    bits = [int(n, 16) if n.startswith("0x") else _bf16_bits(n, dtype) for n in numbers]
-    return np.resize(np.array(bits, np.uint16).view(dtype), tensor.shape)  # repeats a splat
+    bits = [int(n, 16) if n.startswith("0x") else _bits_of(n, dtype) for n in numbers]
+    kind = np.uint16 if dtype.itemsize == 2 else np.uint8
+    return np.resize(np.array(bits, kind).view(dtype), tensor.shape)  # repeats a splat
 
 
-def _bf16_bits(decimal: str, dtype: "np.dtype[Any]") -> int:
-    return int(np.array(float(decimal)).astype(dtype).view(np.uint16))
+def _bits_of(decimal: str, dtype: "np.dtype[Any]") -> int:
+    number = np.array(float(decimal)).astype(dtype)
+    return int(number.view(np.uint16 if dtype.itemsize == 2 else np.uint8))

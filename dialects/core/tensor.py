@@ -38,8 +38,13 @@ class DType:
 
     name: str
     numpy: str
-    kind: str  # "float", "int", "uint", "bool" or "quantized"
+    kind: str  # "float", "int", "uint", "bool", "quantized", or "narrow": to be cast, not computed
     bits: int
+
+    @property
+    def itemsize(self) -> int:
+        """Count the bytes of an element in memory: at least one."""
+        return max(self.bits // 8, 1)
 
 
 class _Table(dict[str, DType]):
@@ -68,6 +73,16 @@ DTYPES: dict[str, DType] = _Table(
         DType("ui16", "uint16", "uint", 16),
         DType("ui8", "uint8", "uint", 8),
         DType("i1", "bool", "bool", 8),
+        DType("f8E4M3FN", "float8_e4m3fn", "narrow", 8),
+        DType("f8E4M3FNUZ", "float8_e4m3fnuz", "narrow", 8),
+        DType("f8E5M2", "float8_e5m2", "narrow", 8),
+        DType("f8E5M2FNUZ", "float8_e5m2fnuz", "narrow", 8),
+        DType("f8E8M0FNU", "float8_e8m0fnu", "narrow", 8),
+        DType("f4E2M1FN", "float4_e2m1fn", "narrow", 4),
+        DType("i4", "int4", "narrow", 4),
+        DType("ui4", "uint4", "narrow", 4),
+        DType("i2", "int2", "narrow", 2),
+        DType("ui2", "uint2", "narrow", 2),
     )
 )
 _BY_NUMPY = {d.numpy: d.name for d in DTYPES.values()}
@@ -91,7 +106,7 @@ class Tensor:
 
     @property
     def size_bytes(self) -> Size:
-        return self.size * (DTYPES[self.dtype].bits // 8)
+        return self.size * DTYPES[self.dtype].itemsize
 
     @property
     def likely_bytes(self) -> int:
@@ -141,7 +156,7 @@ def size_fault(tensor: Tensor) -> str | None:
         return f"a tensor of rank {tensor.rank}, must be at most {MOST_AXES}"
     # Axes of 0 do not hide the others: strides are computed of all.
     least = (bounds(size)[0] or 1 for size in tensor.shape)
-    extent = math.prod(max(size, 1) for size in least) * DTYPES[tensor.dtype].bits // 8
+    extent = math.prod(max(size, 1) for size in least) * DTYPES[tensor.dtype].itemsize
     if extent > MOST_BYTES:
         return f"{tensor}, must have at most 2^47 bytes"
     return None
@@ -168,22 +183,38 @@ def same_bits(a: Array, b: Array) -> bool:
 
 @functools.cache
 def numpy_dtype(dtype: str) -> "np.dtype[Any]":
-    """Return the numpy dtype of an MLIR spelling; bf16 needs the package ml_dtypes.
+    """Return the numpy dtype of an MLIR spelling; those that numpy lacks are of ml_dtypes.
 
     Raises CompileError where ml_dtypes is not installed.
     """
     name = DTYPES[dtype].numpy
-    if name == "bfloat16":
-        try:
-            import ml_dtypes
-        except ModuleNotFoundError:
-            raise missing("ml_dtypes", f"element type {dtype}") from None
-        return np.dtype(ml_dtypes.bfloat16)
-    return np.dtype(name)
+    if name != "bfloat16" and not is_narrow(dtype):
+        return np.dtype(name)
+    try:
+        import ml_dtypes
+    except ModuleNotFoundError:
+        raise missing("ml_dtypes", f"element type {dtype}") from None
+    return np.dtype(getattr(ml_dtypes, name))
+
+
+def is_narrow(dtype: str) -> bool:
+    """Return whether numbers of a type are stored, and cast to be computed with."""
+    return DTYPES[dtype].kind == "narrow"
 
 
 def is_float(dtype: str) -> bool:
     return DTYPES[dtype].kind == "float"
+
+
+def is_narrow_integer(dtype: str) -> bool:
+    """Return whether a type has integers of fewer than 8 bits."""
+    return is_narrow(dtype) and "int" in DTYPES[dtype].numpy
+
+
+def integer_range(dtype: str) -> tuple[int, int]:
+    """Return the least and the greatest number of an integer type, of any width."""
+    bits, signed = DTYPES[dtype].bits, not DTYPES[dtype].numpy.startswith("u")
+    return (-(1 << bits - 1), (1 << bits - 1) - 1) if signed else (0, (1 << bits) - 1)
 
 
 def greatest_finite(dtype: str) -> float:

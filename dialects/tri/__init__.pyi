@@ -46,6 +46,7 @@ from .elementwise.base import BoolBinary as BoolBinary
 from .elementwise.base import Cast as Cast
 from .elementwise.base import FloatUnary as FloatUnary
 from .elementwise.base import IntegerBinary as IntegerBinary
+from .elementwise.base import PowerOfTwo as PowerOfTwo
 from .elementwise.base import Unary as Unary
 from .elementwise.base import Where as Where
 from .elementwise.binary import Add as Add
@@ -139,6 +140,7 @@ from .numeric import need_float as need_float
 from .numeric import need_integer as need_integer
 from .numeric import need_number as need_number
 from .numeric import need_shape as need_shape
+from .numeric import need_wide as need_wide
 from .numeric import rounded as rounded
 from .numeric import sigmoid as sigmoid
 from .numeric import softmax_rows as softmax_rows

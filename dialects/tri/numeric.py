@@ -9,7 +9,7 @@ import numpy as np
 from ..core.errors import Invalid
 from ..core.numerics.precision import narrow, widen
 from ..core.sizes.checks import need_same_shape
-from ..core.tensor import DTYPES, Array, Shape, Tensor, is_float, is_integer
+from ..core.tensor import DTYPES, Array, Shape, Tensor, is_float, is_integer, is_narrow
 
 Reference = Callable[..., Array]
 
@@ -72,9 +72,16 @@ def need_integer(x: Tensor) -> Tensor:
 
 
 def need_number(x: Tensor) -> Tensor:
-    """Return the operand; raise Invalid when its elements are bools."""
+    """Return the operand; raise Invalid when its elements are bools, or narrow."""
     if DTYPES[x.dtype].kind == "bool":
         raise Invalid(f"element type is {x.dtype}, must be a number")
+    return need_wide(x)
+
+
+def need_wide(x: Tensor) -> Tensor:
+    """Return the operand; raise Invalid when its elements are to be cast before computing."""
+    if is_narrow(x.dtype):
+        raise Invalid(f"element type is {x.dtype}, must be one to compute with: cast it")
     return x
 
 

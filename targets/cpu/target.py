@@ -36,6 +36,7 @@ class CpuTarget(Target):
     prepares = True
     takes_symbols = True
     takes_found_sizes = True
+    takes_narrow = True
     roofline = Roofline(100e9, 15e9, 1e-6)
     kept_entries = (PACKAGED,)
     emitters = EMITTERS

@@ -5,12 +5,15 @@ from typing import Any, Generic, TypeVar, cast
 
 import numpy as np
 
-from ...dialects.core.tensor import DTYPES, numpy_dtype
+from ...dialects.core.tensor import DTYPES, is_narrow, numpy_dtype
 
 V = TypeVar("V", bound="Arithmetic[Any]")
 
-COMPUTE = {"f16": "f32", "bf16": "f32"}
-"""The type that elements of a storage type are computed in, where the two differ."""
+COMPUTE = {"f16": "f32", "bf16": "f32"} | {name: "ui8" for name in DTYPES if is_narrow(name)}
+"""The type that elements of a storage type are computed in, where the two differ.
+
+Of a narrow type kernels have the bits, which are moved, or cast.
+"""
 
 
 def compute_dtype(dtype: str) -> str:

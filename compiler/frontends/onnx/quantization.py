@@ -10,7 +10,7 @@ from ....dialects.core.errors import Invalid, Unsupported
 from ....dialects.core.mlir import ir
 from ....dialects.core.op import view
 from ....dialects.core.quantized import STORAGE, QuantizedType
-from ....dialects.core.tensor import DTYPES, Array, numpy_dtype
+from ....dialects.core.tensor import DTYPES, Array, integer_range, is_narrow
 from ..core.values import cast, constant, tensor
 from .registry import Node, Value
 
@@ -58,21 +58,34 @@ def columns(value: Value, x: Value) -> Value:
 
 
 def centered(x: Value, zero_point: Value | None) -> Value:
-    """Return the integers that `x` stands for: without its zero point, wide."""
-    wide = cast(x, WIDE)
-    return wide if zero_point is None else tri.Sub.build(wide, cast(zero_point, WIDE)).y
+    """Return the numbers that `x` stands for, without its zero point: i32, or f32 for floats."""
+    dtype = WIDE if _is_integer(tensor(x).dtype) else "f32"
+    wide = cast(x, dtype)
+    return wide if zero_point is None else tri.Sub.build(wide, cast(zero_point, dtype)).y
 
 
-def quantized(scaled: Value, zero_point: Value | None, dtype: str) -> Value:
-    """Round to the nearest integer, ties to even; shift by the zero point and saturate."""
-    if DTYPES[dtype].kind not in ("int", "uint") or DTYPES[dtype].bits > 16:
-        raise Unsupported(f"quantises to {dtype}, must be an integer of at most 16 bits")
-    bounds = np.iinfo(numpy_dtype(dtype))
-    y = tri.Round.build(cast(scaled, "f32")).y
+def _is_integer(dtype: str) -> bool:
+    """Return whether numbers are integers, those of fewer than 8 bits included."""
+    return "int" in DTYPES[dtype].numpy
+
+
+def quantized(scaled: Value, zero_point: Value | None, dtype: str, saturate: bool = True) -> Value:
+    """Round to the nearest number of a type, ties to even; shift by the zero point and saturate.
+
+    Floats of 8 bits need not `saturate`.
+    """
+    if not (_is_integer(dtype) or is_narrow(dtype)) or DTYPES[dtype].bits > 16:
+        raise Unsupported(f"quantises to {dtype}, must be an integer of at most 16 bits or narrow")
+    whole = _is_integer(dtype)
+    y = cast(scaled, "f32")
+    if whole:
+        y = tri.Round.build(y).y
     if zero_point is not None:
         y = tri.Add.build(y, cast(zero_point, "f32")).y
-    y = tri.Clip.build(y, min=float(bounds.min), max=float(bounds.max)).y
-    return tri.Cast.build(y, to=dtype).y
+    if whole:
+        least, most = integer_range(dtype)
+        y = tri.Clip.build(y, min=float(least), max=float(most)).y
+    return tri.Cast.build(y, to=dtype, saturate=saturate).y
 
 
 def requantized(x: Value, scale: Value, y_scale: Value, y_zero_point: Value) -> Value:

@@ -5,9 +5,19 @@ The other ops are in `unary`, `activation`, `binary` and `compare`, by theme.
 
 import numpy as np
 
-from ...core.errors import Invalid
+from ...core.errors import Invalid, need_one_of
 from ...core.fields import Operand, Result
-from ...core.tensor import DTYPES, Array, Tensor, broadcast, numpy_dtype, same_dtype
+from ...core.numerics.narrow import ROUND_MODES, cast_narrow, powers_of_two
+from ...core.tensor import (
+    DTYPES,
+    Array,
+    Tensor,
+    broadcast,
+    dtype_of,
+    is_narrow,
+    numpy_dtype,
+    same_dtype,
+)
 from ..dialect import TriOp
 from ..numeric import need_bool, need_float, need_integer, need_number
 
@@ -77,12 +87,17 @@ class Where(TriOp):
         return np.where(condition, a, b)
 
 
+POWERS = "f8E8M0FNU"
+"""The element type of powers of two."""
+
+
 class Cast(TriOp):
     """Convert each element to another type.
 
     Floats lose their fraction on the way to an integer; integers that do not fit wrap around;
     any non-zero value, NaN included, is true. A float outside of the range of the integer type
-    has no defined result. `saturate` is for 8-bit floats, which are not among the types yet.
+    has no defined result. `saturate` is for floats of 8 bits: without it, what does not fit becomes
+    infinite or NaN.
     """
 
     x: Operand
@@ -95,10 +110,36 @@ class Cast(TriOp):
     def infer(self, x: Tensor) -> Tensor:
         if self.to not in DTYPES:
             raise Invalid(f"casts to '{self.to}', must be one of {', '.join(DTYPES)}")
+        if self.to == POWERS:
+            raise Invalid(f"casts to {POWERS}, which 'tri.power_of_two' does")
         return Tensor(x.shape, self.to)
 
     def reference(self, x: Array) -> Array:
-        return x.astype(numpy_dtype(self.to))
+        dtype = numpy_dtype(self.to)
+        if is_narrow(self.to) or is_narrow(dtype_of(x.dtype)):
+            return cast_narrow(x, dtype, self.saturate)
+        return x.astype(dtype)
+
+
+class PowerOfTwo(TriOp):
+    """Round the magnitude of each float to a power of two: "up", "down", or to the "nearest".
+
+    Without `saturate`, what is greater than all of them becomes NaN. Source: ONNX `Cast`.
+    """
+
+    x: Operand
+    saturate: bool = True
+    round_mode: str = "up"
+    y: Result
+
+    elementwise = True
+
+    def infer(self, x: Tensor) -> Tensor:
+        need_one_of("round_mode", self.round_mode, ROUND_MODES)
+        return Tensor(need_float(x).shape, POWERS)
+
+    def reference(self, x: Array) -> Array:
+        return powers_of_two(x, self.saturate, self.round_mode).view(numpy_dtype(POWERS))
 
 
 class BitCast(TriOp):

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ...core.tensor import Array, Tensor, broadcast, same_dtype
-from ..numeric import need_number
+from ..numeric import need_number, need_wide
 from .base import Binary, BoolBinary
 
 
@@ -19,7 +19,7 @@ class Equal(Binary):
     """Report whether a == b; of numbers or of bools."""
 
     def infer(self, a: Tensor, b: Tensor) -> Tensor:
-        same_dtype(a, b)
+        same_dtype(need_wide(a), b)
         return Tensor(broadcast(a.shape, b.shape), "i1")
 
     def reference(self, a: Array, b: Array) -> Array:

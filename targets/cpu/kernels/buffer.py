@@ -6,7 +6,7 @@ from typing import Any, Self
 
 from ....dialects.core.mlir import ir, upstream
 from ....dialects.core.sizes.atoms import Size, is_symbolic
-from ....dialects.core.tensor import Shape, Tensor
+from ....dialects.core.tensor import Shape, Tensor, is_narrow
 from ...kernels.arithmetic import compute_dtype
 from ...kernels.strided import StridedBuffer
 from ...memory.strides import row_major
@@ -34,7 +34,7 @@ would convert the lanes of masked vectors by library calls.
 
 
 def storage_dtype(dtype: str) -> str:
-    return STORAGE.get(dtype, dtype)
+    return "ui8" if is_narrow(dtype) else STORAGE.get(dtype, dtype)
 
 
 def storage_type(dtype: str) -> ir.Type:
@@ -141,8 +141,8 @@ def unpack(stored: Any, dtype: str) -> Value:
         zero = constant_of(0, "ui8", stored.type)
         return Value(arith.cmpi(arith.CmpIPredicate.ne, stored, zero), "i1")
     wide = compute_dtype(dtype)
-    if wide == dtype:
-        return Value(stored, dtype)
+    if wide == dtype or is_narrow(dtype):
+        return Value(stored, wide)
     if dtype == "bf16":
         bits = arith.extui(shaped_like(stored.type, element_type("ui32")), stored)
         return Value(bits, "ui32").shift_left(16).bits(wide)

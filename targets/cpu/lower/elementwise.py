@@ -9,11 +9,13 @@ from collections.abc import Callable
 from ....dialects import tri
 from ....dialects.core.attributes import tensor_of
 from ....dialects.core.op import Op
+from ....dialects.core.tensor import is_narrow, is_narrow_integer
 from ...kernels.lower.elementwise import register_elementwise
 from ..kernels import approximation, trigonometry
 from ..kernels.conversion import cast, reinterpret, widened
+from ..kernels.narrow import low_bits, widened_bits
 from ..kernels.value import Value
-from ..registry import TABLE, elementwise
+from ..registry import TABLE, accepts, elementwise
 
 MATH: dict[type[Op], str] = {
     tri.Acos: "acos",
@@ -56,9 +58,18 @@ FUNCTIONS: dict[type[Op], Callable[[Value], Value]] = {
 register_elementwise(TABLE, FUNCTIONS, widened)
 
 
+@accepts(tri.Cast)
+def makes_no_narrow_float(op: tri.Cast) -> bool:
+    """Casts to no floats of 8 or 4 bits"""
+    return not is_narrow(op.to) or is_narrow_integer(op.to)
+
+
 @elementwise(tri.Cast)
 def lower_cast(op: tri.Cast, x: Value) -> Value:
-    return cast(x, tensor_of(op.x.type).dtype, op.to)
+    source = tensor_of(op.x.type).dtype
+    if is_narrow(source):
+        x, source = widened_bits(x, source)
+    return low_bits(x, op.to) if is_narrow(op.to) else cast(x, source, op.to)
 
 
 @elementwise(tri.BitCast)

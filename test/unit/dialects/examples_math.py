@@ -162,6 +162,9 @@ MATH: dict[type[tri.TriOp], Maker] = {
     tri.BitwiseNot: mapped(*INTEGERS),
     tri.Cast: mapped(*ANY, to=lambda pick: pick.one(*ANY), saturate=flag),
     tri.BitCast: bit_cast,
+    tri.PowerOfTwo: mapped(
+        *FLOATS, saturate=flag, round_mode=lambda pick: pick.one("up", "down", "nearest")
+    ),
     # two tensors and more
     tri.Add: paired(*NUMBERS),
     tri.Sub: paired(*NUMBERS),

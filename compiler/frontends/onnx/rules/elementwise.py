@@ -9,6 +9,7 @@ from .....dialects import tri
 from .....dialects.core.errors import Invalid
 from .....dialects.core.op import Op
 from .....dialects.core.tensor import greatest_finite, is_float, numpy_dtype
+from .....dialects.tri.elementwise.base import POWERS
 from ...core.broadcasting import with_axes_of_one
 from ...core.values import constant, constant_of, single, tensor
 from ..element_types import element_type
@@ -180,17 +181,21 @@ def _no_nan(limit: float, unlimited: float) -> float:
 
 @onnx_op("Cast", since=6)
 def cast(x: Value, *, to: int, saturate: int = 1, round_mode: str = "up") -> Value:
-    # round_mode is about float8e8m0 only, which is not among the element types
-    return _cast(x, element_type(to), saturate)
+    return _cast(x, element_type(to), saturate, round_mode)
 
 
 @onnx_op("CastLike", since=15)
 def cast_like(x: Value, target_type: Value, *, saturate: int = 1, round_mode: str = "up") -> Value:
-    return _cast(x, tensor(target_type).dtype, saturate)
+    return _cast(x, tensor(target_type).dtype, saturate, round_mode)
 
 
-def _cast(x: Value, to: str, saturate: int) -> Value:
-    return x if to == tensor(x).dtype else tri.Cast.build(x, to=to, saturate=bool(saturate)).y
+def _cast(x: Value, to: str, saturate: int, round_mode: str) -> Value:
+    if to == tensor(x).dtype:
+        return x
+    if to == POWERS:
+        wide = x if is_float(tensor(x).dtype) else tri.Cast.build(x, to="f32").y
+        return tri.PowerOfTwo.build(wide, saturate=bool(saturate), round_mode=round_mode).y
+    return tri.Cast.build(x, to=to, saturate=bool(saturate)).y
 
 
 @onnx_op("BitCast", since=26)

@@ -38,7 +38,6 @@ def quantize_linear(
     saturate: int = 1,
     node: Node,
 ) -> Value:
-    # saturate is about 8-bit floats only, which are not among the element types.
     dtype = _result_type(y_zero_point, output_dtype)
     axis = _axis(axis, x, y_scale)
     if tensor(x).dtype == "f32" and dtype != WIDE and not (block_size or precision):
@@ -48,7 +47,7 @@ def quantize_linear(
     zero = None if y_zero_point is None else spread(y_zero_point, x, axis, block_size)
     division = element_type(precision) if precision else tensor(y_scale).dtype
     scale = cast(spread(y_scale, x, axis, block_size), division)
-    return quantized(tri.Div.build(cast(x, division), scale).y, zero, dtype)
+    return quantized(tri.Div.build(cast(x, division), scale).y, zero, dtype, bool(saturate))
 
 
 def _result_type(zero_point: Value | None, output_dtype: int) -> str:

@@ -1,0 +1,68 @@
+"""Casts to and from narrow types, as numpy with ml_dtypes and ONNX have them.
+
+Source: the specification of ONNX `Cast`, tables of float 8 and float 4; OCP Microscaling Formats
+(MX) v1.0 for f8E8M0FNU.
+"""
+
+from typing import Any
+
+import numpy as np
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+ROUND_MODES = ("up", "down", "nearest")
+
+
+def cast_narrow(x: Array, to: "np.dtype[Any]", saturate: bool) -> Array:
+    """Convert an array from or to a type of `ml_dtypes`.
+
+    Real numbers that do not fit become the greatest that do when `saturate`, else infinite, or NaN
+    where a type has no infinity.
+    """
+    wide = _widened(x)
+    if "int" in to.name:
+        return _integers(wide, to)
+    if not to.name.startswith("float8") and not to.name.startswith("float4"):
+        return wide.astype(to)
+    return _floats(wide, to, saturate)
+
+
+def _widened(x: Array) -> Array:
+    """Return narrow numbers in a type of numpy."""
+    if x.dtype.name.startswith(("float8", "float4", "bfloat16")):
+        return x.astype(np.float32)
+    return x.astype(np.int32) if x.dtype.name.startswith(("int2", "int4", "uint2", "uint4")) else x
+
+
+def _integers(x: Array, to: "np.dtype[Any]") -> Array:
+    """Keep the low bits of integers, and of the whole parts of real numbers."""
+    whole = x.astype(np.int64) if x.dtype.kind != "f" else np.trunc(x).astype(np.int64)
+    bits = 2 if to.name.endswith("2") else 4
+    return (whole & ((1 << bits) - 1)).astype(np.uint8).view(to)
+
+
+def _floats(x: Array, to: "np.dtype[Any]", saturate: bool) -> Array:
+    import ml_dtypes
+
+    limits: Any = ml_dtypes.finfo(to)
+    most = float(limits.max)
+    wide = x.astype(np.float64 if x.dtype.itemsize > 4 else np.float32)
+    if saturate or to.name.startswith("float4"):
+        wide = np.clip(wide, -most, most)
+    return wide.astype(to)
+
+
+def powers_of_two(x: Array, saturate: bool, round_mode: str) -> Array:
+    """Return the biased exponents of the powers of two that stand for magnitudes; 255 is NaN."""
+    x = x.astype(np.float32)
+    bits = np.abs(x).view(np.uint32)
+    exponent, fraction = (bits >> 23).astype(np.int32), bits & 0x7FFFFF
+    if round_mode == "up":
+        exponent += (fraction > 0) & ((exponent > 0) | (fraction > 1 << 22))
+    elif round_mode == "nearest":
+        exponent += fraction >= 1 << 22
+    finite = np.isfinite(x)
+    limit = 254 if saturate else 255
+    made = np.minimum(exponent, limit)
+    made = np.where(np.isinf(x), limit, made)
+    return np.where(finite | np.isinf(x), made, 255).astype(np.uint8)
