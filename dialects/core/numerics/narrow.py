@@ -12,6 +12,18 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 ROUND_MODES = ("up", "down", "nearest")
 
+MOST = {
+    "float8_e4m3fn": 448.0,
+    "float8_e4m3fnuz": 240.0,
+    "float8_e5m2": 57344.0,
+    "float8_e5m2fnuz": 57344.0,
+    "float4_e2m1fn": 6.0,
+}
+"""The greatest finite numbers."""
+
+BITS = {"int4": 4, "uint4": 4, "int2": 2, "uint2": 2}
+"""The width of integers."""
+
 
 def cast_narrow(x: Array, to: "np.dtype[Any]", saturate: bool) -> Array:
     """Convert an array from or to a type of `ml_dtypes`.
@@ -20,32 +32,26 @@ def cast_narrow(x: Array, to: "np.dtype[Any]", saturate: bool) -> Array:
     where a type has no infinity.
     """
     wide = _widened(x)
-    if "int" in to.name:
+    if to.name in BITS:
         return _integers(wide, to)
-    if not to.name.startswith("float8") and not to.name.startswith("float4"):
-        return wide.astype(to)
-    return _floats(wide, to, saturate)
+    return _floats(wide, to, saturate) if to.name in MOST else wide.astype(to)
 
 
 def _widened(x: Array) -> Array:
     """Return narrow numbers in a type of numpy."""
     if x.dtype.name.startswith(("float8", "float4", "bfloat16")):
         return x.astype(np.float32)
-    return x.astype(np.int32) if x.dtype.name.startswith(("int2", "int4", "uint2", "uint4")) else x
+    return x.astype(np.int32) if x.dtype.name in BITS else x
 
 
 def _integers(x: Array, to: "np.dtype[Any]") -> Array:
     """Keep the low bits of integers, and of the whole parts of real numbers."""
     whole = x.astype(np.int64) if x.dtype.kind != "f" else np.trunc(x).astype(np.int64)
-    bits = 2 if to.name.endswith("2") else 4
-    return (whole & ((1 << bits) - 1)).astype(np.uint8).view(to)
+    return (whole & ((1 << BITS[to.name]) - 1)).astype(np.uint8).view(to)
 
 
 def _floats(x: Array, to: "np.dtype[Any]", saturate: bool) -> Array:
-    import ml_dtypes
-
-    limits: Any = ml_dtypes.finfo(to)
-    most = float(limits.max)
+    most = MOST[to.name]
     wide = x.astype(np.float64 if x.dtype.itemsize > 4 else np.float32)
     if saturate or to.name.startswith("float4"):
         wide = np.clip(wide, -most, most)

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
+import numpy as np
 import onnx
 from trivium.compiler.frontends.onnx import (
     Spread,
@@ -18,6 +19,7 @@ from trivium.compiler.frontends.onnx import (
 )
 from trivium.compiler.specialize import Specialized
 from trivium.dialects.core import interpret
+from trivium.dialects.core.carried import state_of
 from trivium.dialects.core.errors import CompileError
 from trivium.dialects.core.mlir import new_context
 from trivium.dialects.core.module import Module, declared
@@ -67,6 +69,7 @@ class ReferenceModel:
             made = Specialized(partial(self._import, spread=spread))
             module, free = made.get(free)
         with self.context:
-            results = interpret.run(module, list(free.values()))
+            state = [np.zeros((), np.int64) for _ in state_of(module.main)]
+            results = interpret.run(module, [*free.values(), *state])
             names = declared(module.main, "outputs", len(results))
         return gathered_outputs(self.model.graph, dict(zip(names, results, strict=True)))

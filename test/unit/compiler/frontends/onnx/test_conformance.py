@@ -20,7 +20,6 @@ REFUSED = (
     r"no rule and no function body",
     r"uses element type",
     r"is not a tensor",
-    r"drops elements at random",
     r"only inference is supported",
 )
 """What the frontend may say of a case that is out of its reach; saying anything else is a fault."""
@@ -28,6 +27,9 @@ REFUSED = (
 ROUNDS_ELSEWHERE = {
     "test_attention_4d_causal_fp16_expanded": "expects f16 rounded at each step, is less exact",
 }
+
+DRAWN = re.compile(r"test_bernoulli|test_training_dropout_(default|mask)|test_training_dropout$")
+"""Cases that expect what numpy's generator drew: types and shapes are compared alone."""
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
@@ -62,6 +64,10 @@ def test_node(name: str, backend: Any) -> None:
             wanted = [plain(value) for value in expected]
             assert [isinstance(y, list) for y in results] == [isinstance(y, list) for y in wanted]
             compared = flat(wanted), flat(results)
+            if DRAWN.match(name):
+                one, other = ([(y.dtype, y.shape) for y in each] for each in compared)
+                assert one == other
+                continue
             Runner.assert_similar_outputs(*compared, rtol=case.rtol, atol=case.atol)
     except CompileError as error:
         if not any(re.search(reason, str(error)) for reason in REFUSED):

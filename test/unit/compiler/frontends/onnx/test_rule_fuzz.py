@@ -14,6 +14,7 @@ from onnx.backend.test.runner import _normalize_tensor
 from trivium.compiler.frontends.onnx import import_onnx
 from trivium.compiler.frontends.onnx.registry import RULES
 from trivium.dialects.core import interpret
+from trivium.dialects.core.carried import state_of
 from trivium.dialects.core.errors import CompileError, Invalid
 from trivium.dialects.core.mlir import new_context
 from trivium.dialects.core.tensor import Array
@@ -126,6 +127,7 @@ def test_broken_nodes_are_refused_or_computed(op_type: str) -> None:
         try:
             with new_context():
                 module = import_onnx(model, constants=constants)
-                interpret.run(module, [values[name] for name in free])
+                state = [np.zeros((), np.int64) for _ in state_of(module.main)]
+                interpret.run(module, [*(values[name] for name in free), *state])
         except (CompileError, Invalid):
             continue

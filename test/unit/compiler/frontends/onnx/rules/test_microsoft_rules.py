@@ -1,0 +1,247 @@
+"""Operators of ONNX Runtime, against ONNX Runtime."""
+
+from typing import Any
+
+import numpy as np
+import onnx
+import onnxruntime
+import pytest
+import trivium
+from onnx import helper, numpy_helper
+
+Array = np.ndarray[Any, Any]
+RANDOM = np.random.default_rng(0)
+
+
+def floats(*shape: int) -> Array:
+    return RANDOM.normal(size=shape).astype(np.float32)
+
+
+def bytes_of(kind: str, *shape: int) -> Array:
+    info = np.iinfo(kind)
+    return RANDOM.integers(info.min, info.max, shape, endpoint=True).astype(kind)
+
+
+def scale(*shape: int) -> Array:
+    return RANDOM.uniform(0.01, 0.05, shape).astype(np.float32)
+
+
+def run_both(
+    op: str,
+    inputs: list[Array | None],
+    outputs: int = 1,
+    domain: str = "com.microsoft",
+    **given: Any,
+) -> list[tuple[Array, Array]]:
+    """Return what ONNX Runtime and Trivium compute; all inputs are given when the model runs."""
+    names = [f"i{n}" if each is not None else "" for n, each in enumerate(inputs)]
+    feeds = {n: each for n, each in zip(names, inputs, strict=True) if each is not None}
+    results = [f"o{n}" if n in (0, outputs - 1) else "" for n in range(outputs)]
+    node = helper.make_node(op, names, results, domain=domain, **given)
+    ports = [
+        helper.make_tensor_value_info(n, helper.np_dtype_to_tensor_dtype(a.dtype), a.shape)
+        for n, a in feeds.items()
+    ]
+    made = [onnx.ValueInfoProto(name=name) for name in results if name]
+    graph = helper.make_graph([node], "g", ports, made)
+    opsets = [helper.make_opsetid("", 21), helper.make_opsetid("com.microsoft", 1)]
+    model = helper.make_model(graph, opset_imports=opsets, ir_version=10)
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    wanted = onnxruntime.InferenceSession(model.SerializeToString(), options).run(None, feeds)
+    got = trivium.compile(model).run(feeds)
+    return [(got[name.name], each) for name, each in zip(made, wanted, strict=True)]
+
+
+def check(op: str, inputs: list[Array | None], *args: Any, **given: Any) -> None:
+    for got, wanted in run_both(op, inputs, *args, **given):
+        assert (got.dtype, got.shape) == (wanted.dtype, wanted.shape)
+        np.testing.assert_allclose(got, wanted, rtol=1e-4, atol=2e-5)
+
+
+def check_integers(op: str, inputs: list[Array | None], **given: Any) -> None:
+    """Allow a difference of one where the quotient is at a half, for one in a thousand."""
+    for got, wanted in run_both(op, inputs, **given):
+        assert (got.dtype, got.shape) == (wanted.dtype, wanted.shape)
+        apart = np.abs(got.astype(int) - wanted.astype(int))
+        assert apart.max() <= 1
+        assert apart.mean() < 2e-3
+
+
+@pytest.mark.parametrize("op", ["Gelu", "QuickGelu", "FastGelu"])
+def test_gelu(op: str) -> None:
+    given = {"alpha": 1.3} if op == "QuickGelu" else {}
+    check(op, [floats(3, 40)], **given)
+
+
+@pytest.mark.parametrize("op", ["BiasGelu", "FastGelu"])
+def test_gelu_of_a_sum(op: str) -> None:
+    check(op, [floats(3, 40), floats(40)])
+
+
+@pytest.mark.parametrize(
+    ("activation", "given"),
+    [("Relu", []), ("Tanh", []), ("LeakyRelu", [0.2]), ("Clip", [-0.5, 0.7]), ("", [])],
+)
+@pytest.mark.parametrize("adds", [False, True])
+def test_fused_conv(activation: str, given: list[float], adds: bool) -> None:
+    z = [floats(1, 6, 8, 8)] if adds else []
+    fused: dict[str, Any] = {"activation": activation} if activation else {}
+    fused |= {"activation_params": given} if given else {}
+    inputs = [floats(1, 4, 8, 8), floats(6, 2, 3, 3), floats(6), *z]
+    check("FusedConv", inputs, group=2, pads=[1] * 4, **fused)
+
+
+@pytest.mark.parametrize("activation", ["Relu", "LeakyRelu", "Sigmoid", "HardSigmoid"])
+def test_fused_gemm(activation: str) -> None:
+    given = {"activation_alpha": 0.3} if activation in ("LeakyRelu", "HardSigmoid") else {}
+    given |= {"activation_beta": 0.4} if activation == "HardSigmoid" else {}
+    check(
+        "FusedGemm",
+        [floats(5, 7), floats(9, 7), floats(9)],
+        activation=activation,
+        transB=1,
+        alpha=0.5,
+        **given,
+    )
+
+
+@pytest.mark.parametrize(
+    "turned", [(0, 0, 0, 0), (1, 0, 0, 0), (0, 1, 0, 0), (0, 1, 1, 0), (1, 0, 1, 1)]
+)
+def test_fused_matmul(turned: tuple[int, ...]) -> None:
+    names = ("transA", "transB", "transBatchA", "transBatchB")
+    given = dict(zip(names, turned, strict=True))
+
+    def shaped(matrix: int, batch: int, *shape: int) -> Array:
+        axes = (shape[0], shape[2], shape[1]) if matrix else shape
+        return floats(*((axes[1], axes[0], axes[2]) if batch else axes))
+
+    a = shaped(turned[0], turned[2], 3, 4, 5)
+    b = shaped(turned[1], turned[3], 3, 5, 6)
+    check("FusedMatMul", [a, b], alpha=0.25, **given)
+
+
+@pytest.mark.parametrize("bias", [False, True])
+@pytest.mark.parametrize("op", ["SkipLayerNormalization", "SkipSimplifiedLayerNormalization"])
+def test_norms_of_sums(op: str, bias: bool) -> None:
+    inputs: list[Array | None] = [floats(2, 3, 16), floats(2, 3, 16), floats(16)]
+    inputs += [floats(16)] if op == "SkipLayerNormalization" else []
+    check(op, [*inputs, floats(16)] if bias else inputs, 4, epsilon=1e-5)
+
+
+def test_simplified_norm() -> None:
+    check("SimplifiedLayerNormalization", [floats(2, 3, 16), floats(16)], domain="", axis=-1)
+
+
+@pytest.mark.parametrize("kind", ["uint8", "int8"])
+@pytest.mark.parametrize("columns", [(), (6,)])
+def test_products_of_integers(kind: str, columns: tuple[int, ...]) -> None:
+    a, b = bytes_of("uint8", 3, 20), bytes_of(kind, 20, 6)
+    zero = bytes_of(kind, *columns)
+    inputs = [a, b, scale(), scale(*columns), np.array(120, np.uint8), zero]
+    check("MatMulIntegerToFloat", [*inputs, floats(6)])
+    check("MatMulIntegerToFloat", inputs[:4])
+
+
+@pytest.mark.parametrize("bias", [False, True])
+def test_products_that_quantise_by_range(bias: bool) -> None:
+    more = [floats(6)] if bias else []
+    inputs: list[Array | None] = [
+        floats(3, 20),
+        bytes_of("uint8", 20, 6),
+        scale(),
+        np.array(99, np.uint8),
+    ]
+    for got, wanted in run_both("DynamicQuantizeMatMul", [*inputs, *more]):
+        np.testing.assert_allclose(got, wanted, rtol=1e-3, atol=2e-2)
+
+
+@pytest.mark.parametrize("real", [False, True])
+@pytest.mark.parametrize("columns", [(), (6,)])
+def test_q_gemm(real: bool, columns: tuple[int, ...]) -> None:
+    inputs: list[Array | None] = [bytes_of("uint8", 3, 20), scale(), np.array(7, np.uint8)]
+    inputs += [bytes_of("int8", 6, 20), scale(*columns), np.zeros(columns, np.int8)]
+    inputs.append(RANDOM.integers(-999, 999, 6).astype(np.int32))
+    if real:
+        check("QGemm", inputs, transB=1, alpha=0.5)
+    else:
+        end = [np.array(0.3, np.float32), np.array(90, np.uint8)]
+        check_integers("QGemm", [*inputs, *end], transB=1, alpha=1.0)
+
+
+@pytest.mark.parametrize("op", ["QLinearAdd", "QLinearMul"])
+@pytest.mark.parametrize("kind", ["uint8", "int8"])
+def test_elementwise_on_integers(op: str, kind: str) -> None:
+    a, b = bytes_of(kind, 3, 40), bytes_of(kind, 40)
+    zero = np.array(3, kind)
+    check_integers(op, [a, scale(), zero, b, scale(), zero, np.array(0.06, np.float32), zero])
+
+
+@pytest.mark.parametrize("op", ["QLinearSigmoid", "QLinearLeakyRelu"])
+def test_activations_of_integers(op: str) -> None:
+    given = {"alpha": 0.2} if op == "QLinearLeakyRelu" else {}
+    ends = [np.array(0.01, np.float32), np.array(20, np.uint8)]
+    check_integers(op, [bytes_of("uint8", 3, 40), scale(), np.array(128, np.uint8), *ends], **given)
+
+
+@pytest.mark.parametrize(("opset", "axis"), [(13, -1), (12, 1)])
+def test_softmax_of_integers(opset: int, axis: int) -> None:
+    ends = [np.array(1 / 256, np.float32), np.array(0, np.uint8)]
+    inputs = [bytes_of("uint8", 2, 3, 10), scale(), np.array(128, np.uint8), *ends]
+    check_integers("QLinearSoftmax", inputs, opset=opset, axis=axis)
+
+
+@pytest.mark.parametrize("last", [0, 1])
+def test_pools_of_integers(last: int) -> None:
+    x = bytes_of("uint8", 2, 5, 6, 7)
+    ends = [np.array(0.03, np.float32), np.array(9, np.uint8)]
+    check_integers(
+        "QLinearGlobalAveragePool", [x, scale(), np.array(99, np.uint8), *ends], channels_last=last
+    )
+
+
+def test_integers_of_other_scales_are_joined() -> None:
+    parts: list[Array | None] = [np.array(0.04, np.float32), np.array(12, np.uint8)]
+    for columns in (3, 5):
+        parts += [bytes_of("uint8", 2, columns), scale(), np.array(100 + columns, np.uint8)]
+    check_integers("QLinearConcat", parts, axis=1)
+
+
+@pytest.mark.parametrize("direction", ["forward", "reverse", "bidirectional"])
+@pytest.mark.parametrize("each", [False, True])
+def test_lstm_of_integers(direction: str, each: bool) -> None:
+    """The LSTM of the floats that weights stand for; ONNX Runtime rounds activations, too."""
+    count, hidden = (2 if direction == "bidirectional" else 1), 8
+    gates = (count, 4 * hidden) if each else (count,)
+    w, r = bytes_of("int8", count, 5, 4 * hidden), bytes_of("int8", count, hidden, 4 * hidden)
+    ws, rs = scale(*gates) / 10, scale(*gates) / 10
+    zero = np.zeros(gates, np.int8)
+    b, x = floats(count, 8 * hidden) / 4, floats(7, 2, 5)
+    inputs: list[Array | None] = [x, w, r, b, None, None, None, None, ws, zero, rs, zero]
+    given = {"hidden_size": hidden, "direction": direction}
+    names = [f"i{n}" if each is not None else "" for n, each in enumerate(inputs)]
+    stored = [
+        numpy_helper.from_array(a, n)
+        for n, a in zip(names, inputs, strict=True)
+        if a is not None and n != "i0"
+    ]
+    opsets = [helper.make_opsetid("", 21), helper.make_opsetid("com.microsoft", 1)]
+    ports = [helper.make_tensor_value_info("i0", 1, x.shape)], [onnx.ValueInfoProto(name="y")]
+    node = helper.make_node("DynamicQuantizeLSTM", names, ["y"], domain="com.microsoft", **given)
+    graph = helper.make_graph([node], "g", *ports, stored)
+    rounded = helper.make_model(graph, opset_imports=opsets, ir_version=10)
+
+    def wide(values: Array, scales: Array) -> Array:
+        return (values * scales.reshape(count, 1, -1)).transpose(0, 2, 1).astype(np.float32)
+
+    exact_node = helper.make_node("LSTM", ["i0", "w", "r", "b"], ["y"], **given)
+    weights = {"w": wide(w, ws), "r": wide(r, rs), "b": b}
+    exact_graph = helper.make_graph(
+        [exact_node], "g", *ports, [numpy_helper.from_array(a, n) for n, a in weights.items()]
+    )
+    exact = helper.make_model(exact_graph, opset_imports=opsets[:1], ir_version=10)
+    got = trivium.compile(rounded).run({"i0": x})["y"]
+    for model, tolerance in ((exact, 1e-5), (rounded, 0.02)):
+        peer = onnxruntime.InferenceSession(model.SerializeToString())
+        np.testing.assert_allclose(got, peer.run(None, {"i0": x})[0], atol=tolerance)
