@@ -145,10 +145,22 @@ def clip(op: tri.Clip, graph: OnnxGraph) -> None:
     graph.add("Clip", [op.x, scalar(op.min, dtype), scalar(op.max, dtype)], [op.y])
 
 
+VERSIONS = {"i4": 21, "ui4": 21, "f4E2M1FN": 23, "f8E8M0FNU": 24, "i2": 25, "ui2": 25}
+"""The first version of ONNX that has each of the newer element types."""
+
+
 @exports(tri.Cast)
 def cast(op: tri.Cast, graph: OnnxGraph) -> None:
     saturate: dict[str, Any] = {} if op.saturate else {"saturate": 0}
-    graph.add("Cast", [op.x], [op.y], since=19, to=element_type(op.to), **saturate)
+    since = max(VERSIONS.get(each, 19) for each in (tensor_of(op.x.type).dtype, op.to))
+    graph.add("Cast", [op.x], [op.y], since=since, to=element_type(op.to), **saturate)
+
+
+@exports(tri.PowerOfTwo)
+def power_of_two(op: tri.PowerOfTwo, graph: OnnxGraph) -> None:
+    given = {"saturate": int(op.saturate), "round_mode": op.round_mode}
+    code = element_type(tensor_of(op.y.type).dtype)
+    graph.add("Cast", [op.x], [op.y], since=24, to=code, **given)
 
 
 @exports(tri.BitCast)

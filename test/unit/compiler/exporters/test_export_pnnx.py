@@ -30,7 +30,15 @@ from trivium.dialects.core.tensor import Array
 
 EXAMPLES = MATH | MOVES | NETWORKS | NN
 NOT_IN_TORCH = {
-    *(tri.BitCast, tri.Det, tri.GatherNd, tri.Hardmax, tri.LinearAttention, tri.OneHot),
+    *(
+        tri.BitCast,
+        tri.PowerOfTwo,
+        tri.Det,
+        tri.GatherNd,
+        tri.Hardmax,
+        tri.LinearAttention,
+        tri.OneHot,
+    ),
     *(tri.ReverseSequence, tri.ScatterNd, tri.DeformConv, tri.RoiAlign, tri.MaxRoiPool),
     *(tri.Quantize, tri.Dequantize, tri.Requantize, tri.RequantizeMean),
 }
