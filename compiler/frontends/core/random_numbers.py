@@ -12,7 +12,7 @@ from ....dialects.core.location import node_location
 from ....dialects.core.mlir import ir
 from ....dialects.core.tensor import Shape, Tensor
 from .main_function import MainFunction
-from .values import cast, constant, counted, number
+from .values import cast, constant, number
 
 RUN, NEXT = "random.run", "random.next"
 
@@ -62,7 +62,7 @@ class RandomNumbers:
         key = _unsigned(_key(self._draws, seed))
         self._draws += 1
         count = Tensor(shape, "i64").size
-        element = cast(counted(count, shape), "ui64")
+        element = cast(tri.Reshape.build(tri.Iota.build(size=count).y, shape=shape).y, "ui64")
         run = tri.ShiftLeft.build(cast(self._run_number(), "ui64"), _unsigned(_BITS_OF_ELEMENTS)).y
         return _squares(tri.Add.build(run, element).y, key)
 

@@ -51,10 +51,10 @@ FAULTS: list[Fault] = [
         "has numbers of type float64, must be integers",
     ),
     (
-        node("Dropout", "x r t"),
-        {"r": np.float32(0.5), "t": True},
-        12,
-        "drops elements at random (training_mode is true), must be inference",
+        node("RandomUniform", "", shape=[2], low=1.0, high=1.0),
+        {},
+        1,
+        "draws from 1.0 to 1.0, must be in this order",
     ),
     (
         node("Reshape", "x s"),
