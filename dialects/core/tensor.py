@@ -85,6 +85,7 @@ DTYPES: dict[str, DType] = _Table(
         DType("ui2", "uint2", "narrow", 2),
     )
 )
+COMPUTED = tuple(name for name, dtype in DTYPES.items() if dtype.kind != "narrow")
 _BY_NUMPY = {d.numpy: d.name for d in DTYPES.values()}
 
 

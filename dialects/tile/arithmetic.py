@@ -11,7 +11,7 @@ import numpy as np
 from ..core.errors import Invalid, need_one_of
 from ..core.fields import Operand, Result
 from ..core.numerics.functions import erf
-from ..core.tensor import DTYPES, Array, Tensor, is_float, numpy_dtype
+from ..core.tensor import COMPUTED, DTYPES, Array, Tensor, is_float, numpy_dtype
 from .dialect import TileOp
 from .types import Tile, broadcast, size_of
 
@@ -205,5 +205,5 @@ def _check_same_dtype(a: Tile, b: Tile) -> None:
 
 
 def _check_dtype(dtype: str) -> None:
-    if dtype not in DTYPES:
-        raise Invalid(f"casts to '{dtype}', must be one of {', '.join(DTYPES)}")
+    if dtype not in COMPUTED:
+        raise Invalid(f"casts to '{dtype}', must be one of {', '.join(COMPUTED)}")

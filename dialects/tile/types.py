@@ -18,7 +18,7 @@ from ..core.sizes.atoms import is_symbolic
 from ..core.sizes.limits import at_least
 from ..core.sizes.substitution import likely
 from ..core.symbol_table import symbol_table
-from ..core.tensor import DTYPES, Shape
+from ..core.tensor import COMPUTED, Shape
 
 Size = int | str
 """The size of a tile along one dimension: a number, or the name of a block size."""
@@ -232,8 +232,8 @@ def _filled(
 
 def _dtype(type_: ir.RankedTensorType | ir.MemRefType) -> str:
     dtype = str(type_.element_type)
-    if dtype not in DTYPES:
-        raise Invalid(f"{type_} has element type {dtype}, must be one of {', '.join(DTYPES)}")
+    if dtype not in COMPUTED:
+        raise Invalid(f"{type_} has element type {dtype}, must be one of {', '.join(COMPUTED)}")
     return dtype
 
 

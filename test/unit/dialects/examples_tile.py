@@ -7,7 +7,7 @@ from examples import BOOLS, FLOATS, INTEGERS, NUMBERS, Example, Pick
 from tile_kernels import memory
 from trivium.dialects import tile
 from trivium.dialects.core.op import Op
-from trivium.dialects.core.tensor import DTYPES, Shape
+from trivium.dialects.core.tensor import COMPUTED, DTYPES, Shape
 from trivium.dialects.tile.arithmetic import BINARY, BOOL_TOO, FLOAT_ONLY, INTEGER_ONLY
 from trivium.dialects.tile.arithmetic import UNARY as UNARY_FUNCTIONS
 from trivium.dialects.tile.contraction import ACCUMULATORS, PRECISIONS, REDUCTIONS, SCANS
@@ -41,13 +41,13 @@ def binary(pick: Pick) -> Example:
 
 
 def where(pick: Pick) -> Example:
-    whole, dtype = shape(pick), pick.one(*DTYPES)
+    whole, dtype = shape(pick), pick.one(*COMPUTED)
     types = ("i1", dtype, dtype)
     return Example(tuple(pick.array(pick.narrowed(whole), each) for each in types))
 
 
 def cast(pick: Pick) -> Example:
-    return Example((pick.array(shape(pick), *DTYPES),), {"to": pick.one(*DTYPES)})
+    return Example((pick.array(shape(pick), *COMPUTED),), {"to": pick.one(*COMPUTED)})
 
 
 def bit_cast(pick: Pick) -> Example:
@@ -76,12 +76,12 @@ def along(kinds: Any, **more: Callable[[Pick], Any]) -> Callable[[Pick], Example
 
 
 def expand(pick: Pick) -> Example:
-    x = pick.array(shape(pick), *DTYPES)
+    x = pick.array(shape(pick), *COMPUTED)
     return Example((x,), {"axis": pick.between(0, x.ndim)})
 
 
 def transpose(pick: Pick) -> Example:
-    return Example((pick.array(shape(pick, (2, 2)), *DTYPES),))
+    return Example((pick.array(shape(pick, (2, 2)), *COMPUTED),))
 
 
 VALUES: dict[type[Op], Callable[[Pick], Example]] = {
@@ -110,13 +110,13 @@ def some_memory(pick: Pick, last_stride: int | None = None) -> Memory:
     rank = pick.between(0 if last_stride is None else 1, 3)
     sizes = pick.ints(rank, 0, 5)
     if 0 in sizes:  # whose elements are nowhere: the text keeps no strides
-        return Memory(sizes, row_major(sizes), pick.one(*DTYPES))
+        return Memory(sizes, row_major(sizes), pick.one(*COMPUTED))
     order = list(range(rank)) if last_stride else list(pick.permutation(rank))
     strides, step = [0] * rank, last_stride or 1
     for dim in reversed(order):
         strides[dim] = step
         step *= max(sizes[dim], 1) * pick.between(1, 2)
-    return Memory(sizes, tuple(strides), pick.one(*DTYPES))
+    return Memory(sizes, tuple(strides), pick.one(*COMPUTED))
 
 
 def load(pick: Pick) -> Types:
@@ -149,11 +149,11 @@ def view(pick: Pick) -> Types:
     sizes = pick.ints(pick.between(0, 3), 1, 4)
     strides = pick.one((), pick.ints(len(sizes), 0, 3))
     reach = memory(*sizes, strides=strides or None).extent
-    return [memory(reach, dtype=pick.one(*DTYPES))], {"shape": sizes, "strides": strides}
+    return [memory(reach, dtype=pick.one(*COMPUTED))], {"shape": sizes, "strides": strides}
 
 
 def full(pick: Pick) -> Types:
-    value = pick.array((), *DTYPES)
+    value = pick.array((), *COMPUTED)
     return [], {"value": value, "shape": tuple(map(str, named_shape(pick, pick.between(0, 3))))}
 
 
@@ -168,7 +168,7 @@ OTHERS: dict[type[Op], Callable[[Pick], Types]] = {
     tile.BlockSize: lambda pick: ([], {"block": pick.one(*NAMES)}),
     tile.SizeOf: lambda pick: ([], {"size": pick.between(0, 9)}),
     tile.ProgramId: lambda pick: ([], {"axis": pick.between(0, 2)}),
-    tile.Yield: lambda pick: ([[Tile(named_shape(pick, 2), pick.one(*DTYPES))]], {}),
+    tile.Yield: lambda pick: ([[Tile(named_shape(pick, 2), pick.one(*COMPUTED))]], {}),
     tile.Return: lambda pick: ([], {}),
 }
 """Ops that need to know more than tiles: only their text is tested here."""

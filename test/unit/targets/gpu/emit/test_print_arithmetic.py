@@ -10,7 +10,7 @@ from interpreter import run_source
 from sources import HOPPER, needs_triton
 from trivium.dialects import tile
 from trivium.dialects.core.mlir import ir, new_context
-from trivium.dialects.core.tensor import DTYPES, Array, Tensor, is_float, numpy_dtype
+from trivium.dialects.core.tensor import COMPUTED, DTYPES, Array, Tensor, is_float, numpy_dtype
 from trivium.dialects.tile.arithmetic import BINARY, COMPARISONS, FLOAT_ONLY, INTEGER_ONLY, UNARY
 from trivium.dialects.tile.contraction import REDUCTIONS, SCANS
 from trivium.dialects.tile.interpret import run_kernel
@@ -24,8 +24,8 @@ pytestmark = needs_triton
 
 SIZES = {"R": 4, "C": 16}
 SHAPE = (4, 16)
-NUMBERS = tuple(dtype for dtype in DTYPES if dtype not in ("f16", "bf16", "i1"))
-ALL = tuple(DTYPES)
+NUMBERS = tuple(dtype for dtype in COMPUTED if dtype not in ("f16", "bf16", "i1"))
+ALL = COMPUTED
 Build = Callable[[Value, Value], Sequence[Value]]
 
 
