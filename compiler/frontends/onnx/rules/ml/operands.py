@@ -1,0 +1,49 @@
+"""What the rules of `ai.onnx.ml` ask of their operands."""
+
+import numpy as np
+
+from ......dialects import tri
+from ......dialects.core.errors import Invalid, Unsupported
+from ......dialects.core.tensor import Array, is_float, numpy_dtype
+from ....core.values import cast, constant, tensor
+from ...registry import Value
+
+
+def need_no_text(what: str, *given: object) -> None:
+    """Raise Unsupported for attributes that contain text: what names them in the message."""
+    if any(given):
+        raise Unsupported(f"has {what} of text, must have integers")
+
+
+def floats(x: Value) -> Value:
+    """Convert integers to f32; leave floats as they are."""
+    return x if is_float(tensor(x).dtype) else cast(x, "f32")
+
+
+def matrix(x: Value, dtype: str = "f32") -> Value:
+    """Return samples as [N, features] of an element type; a vector is one sample."""
+    shape = tensor(x).shape
+    if len(shape) not in (1, 2):
+        raise Invalid(f"has input {tensor(x)}, must have rank 1 or 2")
+    if len(shape) == 1:
+        x = tri.Reshape.build(x, shape=(1, *shape)).y
+    return cast(x, dtype)
+
+
+def row(numbers: tuple[float, ...] | tuple[int, ...] | Array, like: Value) -> Value:
+    """Make a constant of one number, or one for each feature, with the element type of a value."""
+    features = tensor(like).shape[-1]
+    if len(numbers) not in (1, features):
+        raise Invalid(f"has {len(numbers)} numbers, must have 1 or {features}, one per feature")
+    return numbers_like(numbers, like)
+
+
+def numbers_like(numbers: object, like: Value) -> Value:
+    """Make a constant with the element type of a value."""
+    return constant(np.array(numbers).astype(numpy_dtype(tensor(like).dtype)))
+
+
+def column(x: Value, index: int) -> Value:
+    """Return one column of a matrix as a vector."""
+    at = constant(np.array(index))
+    return tri.Gather.build(x, at, axis=tensor(x).rank - 1).y
