@@ -230,3 +230,4 @@ from .shape.sizes import Iota as Iota
 from .shape.sizes import Sizes as Sizes
 from .shape.stack import Stack as Stack
 from .shape.stack import Unbind as Unbind
+from .trees.tree_ensemble import TreeEnsemble as TreeEnsemble

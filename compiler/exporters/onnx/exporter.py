@@ -96,11 +96,11 @@ def _without_weights(
         ],
         value_info=[graph.value_info(value) for value in inner],
     )
-    opset = helper.make_opsetid("", graph.opset)
+    opsets = [helper.make_opsetid(domain, version) for domain, version in graph.opsets.items()]
     return helper.make_model(
         made,
-        opset_imports=[opset],
-        ir_version=helper.find_min_ir_version_for([opset]),
+        opset_imports=opsets,
+        ir_version=helper.find_min_ir_version_for(opsets),
         producer_name="trivium",
         producer_version=__version__,
     )

@@ -30,12 +30,12 @@ Input = ir.Value | Array | str | None
 
 
 class OnnxGraph:
-    """Gather nodes and constants; `opset` is the least version that has all of them."""
+    """Gather nodes and constants; `opsets` has the least version of each domain for all of them."""
 
     def __init__(self, flow: Flow) -> None:
         self.flow = flow
         self.names = Names(flow, str)
-        self.opset = OLDEST
+        self.opsets = {"": OLDEST}
         self.nodes: list[onnx.NodeProto] = []
         sources = sources_of(flow.inputs.values(), flow.ops)
         self.sizes = SizeNodes(self.add_size_node, sources)
@@ -60,15 +60,19 @@ class OnnxGraph:
     ) -> None:
         """Add a node of an operator as it is since an opset; an attribute of None is left out.
 
+        An operator of another domain than ONNX's own is called `ai.onnx.ml::TreeEnsemble`.
         Raises Unsupported when ONNX does not have the operator for these element types.
         """
         names = [self._input(each) for each in inputs]
         while names and not names[-1]:
             names.pop()
         made = [self._name(each) for each in outputs]
-        self.opset = max(self.opset, self._version(op_type, max(since, OLDEST), names))
+        domain, _, op_type = op_type.rpartition("::")
+        version = self._version(op_type, domain, since if domain else max(since, OLDEST), names)
+        self.opsets[domain] = max(self.opsets.get(domain, 1), version)
         given = {key: value for key, value in attributes.items() if value is not None}
-        self.nodes.append(helper.make_node(op_type, names, made, self._node_name(op_type), **given))
+        name = self._node_name(op_type)
+        self.nodes.append(helper.make_node(op_type, names, made, name, domain=domain, **given))
 
     def add_size_node(self, op_type: str, inputs: Sequence[Input], **attributes: Any) -> str:
         """Add a node that computes sizes, which no node of the model is named after."""
@@ -155,11 +159,12 @@ class OnnxGraph:
         self._types[name] = Tensor.of(array).dtype
         return name
 
-    def _version(self, op_type: str, since: int, names: Sequence[str]) -> int:
+    def _version(self, op_type: str, domain: str, since: int, names: Sequence[str]) -> int:
         """Return the least opset, at least `since`, whose operator takes these element types."""
         types = [onnx_type(self._types[name]) if name else "" for name in names]
-        for version in range(since, defs.onnx_opset_version() + 1):
-            formal = defs.get_schema(op_type, version).inputs
+        newest = defs.C.schema_version_map()[domain][1]
+        for version in range(since, newest + 1):
+            formal = defs.get_schema(op_type, version, domain).inputs
             allowed = [formal[min(i, len(formal) - 1)].types for i in range(len(types))]
             if all(not t or t in some for t, some in zip(types, allowed, strict=True)):
                 return version

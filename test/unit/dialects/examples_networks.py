@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 from examples import FLOATS, NUMBERS, Example, Maker, Pick, along, drawn
+from examples_trees import tree_ensemble
 from trivium.dialects import tri
 from trivium.dialects.core.tensor import dtype_of
 
@@ -279,4 +280,5 @@ NETWORKS: dict[type[tri.TriOp], Maker] = {
     tri.Gru: recurrent(3, linear_before_reset=flag),
     tri.RecurrentStack: recurrent_stack,
     tri.Lstm: recurrent(4, states=2, peepholes=3, projects=True, input_forget=flag),
+    tri.TreeEnsemble: tree_ensemble,
 }

@@ -41,7 +41,6 @@ def _branch(name: str, op: tri.If, block: ir.Block, graph: OnnxGraph) -> onnx.Gr
     body = graph.nested(block, _pairs(block.arguments, op.inputs))
     RULES.apply(body.flow, body)
     made = _proto(name, body, [], _results(body))
-    graph.opset = max(graph.opset, body.opset)
     return made
 
 
@@ -72,7 +71,6 @@ def _loop_body(op: tri.Loop, graph: OnnxGraph) -> onnx.GraphProto:
         body.add("Identity", [going], [still])
         results.insert(0, type_info(still, Tensor((), "i1")))
     made = _proto("body", body, inputs, results)
-    graph.opset = max(graph.opset, body.opset)
     return made
 
 

@@ -38,6 +38,7 @@ NOT_IN_TORCH = {
         tri.Hardmax,
         tri.LinearAttention,
         tri.OneHot,
+        tri.TreeEnsemble,
     ),
     *(tri.ReverseSequence, tri.ScatterNd, tri.DeformConv, tri.RoiAlign, tri.MaxRoiPool),
     *(tri.Quantize, tri.Dequantize, tri.Requantize, tri.RequantizeMean),

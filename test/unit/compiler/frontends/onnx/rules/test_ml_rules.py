@@ -161,3 +161,83 @@ def test_linear_classifier_with_probit() -> None:
 def test_linear_classifier_of_one_score(transform: str) -> None:
     given = {"coefficients": listed(1, 4), "intercepts": listed(1), "classlabels_ints": [5, 2]}
     check("LinearClassifier", drawn(7, 4), outputs=2, post_transform=transform, **given)
+
+
+def trees(
+    count: int, depth: int, features: int, leaf: str, targets: int, modes: list[str]
+) -> dict[str, Any]:
+    """Draw complete trees, whose leaves have weights for some targets."""
+    given: dict[str, list[Any]] = {}
+
+    def add(**numbers: Any) -> None:
+        for name, number in numbers.items():
+            given.setdefault(name, []).append(number)
+
+    inner = 2**depth - 1
+    for tree in range(count):
+        for node in range(2 * inner + 1):
+            is_leaf = node >= inner
+            add(
+                nodes_treeids=tree,
+                nodes_nodeids=node,
+                nodes_modes="LEAF" if is_leaf else RANDOM.choice(modes),
+                nodes_featureids=0 if is_leaf else int(RANDOM.integers(features)),
+                nodes_values=0.0 if is_leaf else float(RANDOM.integers(-2, 3)) / 2,
+                nodes_truenodeids=0 if is_leaf else 2 * node + 1,
+                nodes_falsenodeids=0 if is_leaf else 2 * node + 2,
+                nodes_missing_value_tracks_true=int(RANDOM.integers(2)),
+            )
+            for target in range(targets) if is_leaf else ():
+                weight = {f"{leaf}_weights": float(RANDOM.normal())}
+                add(**{f"{leaf}_treeids": tree, f"{leaf}_nodeids": node, f"{leaf}_ids": target})
+                add(**weight)
+    return given
+
+
+MODES = [f"BRANCH_{mode}" for mode in ("LEQ", "LT", "GTE", "GT", "EQ", "NEQ")]
+
+
+def halves(rows: int, features: int, kind: str = "float32") -> Array:
+    """Draw samples that often equal a threshold, some of them NaN."""
+    x = RANDOM.integers(-3, 4, (rows, features)).astype(kind) / 2
+    x[RANDOM.random(x.shape) < 0.1] = np.nan
+    return x.astype(kind)
+
+
+@pytest.mark.parametrize("mode", [[mode] for mode in MODES])
+def test_modes_of_trees(mode: list[str]) -> None:
+    check("TreeEnsembleRegressor", halves(40, 5), n_targets=1, **trees(3, 3, 5, "target", 1, mode))
+
+
+@pytest.mark.parametrize("aggregate", ["SUM", "AVERAGE", "MIN", "MAX"])
+@pytest.mark.parametrize("targets", [1, 3])
+def test_tree_ensemble_regressor(aggregate: str, targets: int) -> None:
+    given = trees(7, 4, 5, "target", targets, MODES) | {"base_values": listed(targets)}
+    given |= {"aggregate_function": aggregate, "n_targets": targets}
+    check("TreeEnsembleRegressor", halves(40, 5), **given)
+
+
+@pytest.mark.parametrize("kind", ["int64", "float64"])
+def test_tree_ensemble_classifier_of_other_types(kind: str) -> None:
+    given = trees(7, 4, 5, "class", 3, MODES) | {"classlabels_int64s": [4, 2, 9]}
+    check("TreeEnsembleClassifier", drawn(9, 5, kind=kind), outputs=2, **given)
+
+
+@pytest.mark.parametrize("transform", TRANSFORMS)
+def test_tree_ensemble_classifier(transform: str) -> None:
+    given = trees(7, 4, 5, "class", 3, MODES) | {"classlabels_int64s": [4, 2, 9]}
+    check("TreeEnsembleClassifier", halves(40, 5), outputs=2, post_transform=transform, **given)
+
+
+@pytest.mark.parametrize("transform", TRANSFORMS)
+@pytest.mark.parametrize("are_positive", [False, True])
+@pytest.mark.parametrize("base", [[], [0.25]])
+def test_tree_ensemble_classifier_of_one_score(
+    transform: str, are_positive: bool, base: list[float]
+) -> None:
+    given = trees(3, 3, 5, "class", 1, MODES) | {"classlabels_int64s": [4, 2]}
+    if are_positive:
+        given["class_weights"] = [abs(weight) / 6 for weight in given["class_weights"]]
+    if base:
+        given["base_values"] = base
+    check("TreeEnsembleClassifier", halves(40, 5), outputs=2, post_transform=transform, **given)
