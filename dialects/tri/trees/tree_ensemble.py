@@ -20,8 +20,8 @@ class TreeEnsemble(TriOp):
 
     `x` is [N, features]; a node compares one feature with its threshold. Node n leads to node
     `children[n, 1]` if `x[features[n]] <= thresholds[n]`, and to `children[n, 0]` if not, as for
-    NaN; a leaf leads to itself. A walk begins at one of `roots`, [trees], and takes as many steps
-    as `depths` says, [trees]. `weights` is [nodes, width]; row n is for the targets from
+    NaN; a leaf leads to itself. A walk begins at one of `roots`, [trees], and is at a leaf after as
+    many steps as `depths` says, [trees]. `weights` is [nodes, width]; row n is for the targets from
     `targets[n]` on, or from 0 on without `targets`. `y` is [N, count]; aggregate `average` divides
     sums by the number of trees, and with `min` and `max` a target that no leaf has a weight for
     gives 0. Source: ONNX-ML `TreeEnsemble`, whose other comparisons are this one with other
@@ -142,4 +142,7 @@ def _leaves(
         here = at[:, goes]
         below = x[rows, features[here]] <= thresholds[here]
         at[:, goes] = children[here, below.astype(np.int64)]
+    if (inside := (children[at] != at[..., None]).any(axis=(0, 2))).any():
+        tree = int(np.argmax(inside))
+        raise Invalid(f"tree {tree} is deeper than {depths[tree]}")
     return at

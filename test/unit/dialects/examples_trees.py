@@ -26,7 +26,7 @@ def tree_ensemble(pick: Pick) -> Example:
         children.astype(np.int32),
         random.normal(size=(nodes, width)).astype(x.dtype),
         np.arange(trees, dtype=np.int32) * size,
-        random.integers(0, depth + 1, trees).astype(np.int32),
+        random.integers(depth, depth + 2, trees).astype(np.int32),
         random.integers(0, count - width + 1, nodes).astype(np.int32) if width < count else None,
     ]
     aggregate = pick.one("sum", "average", "min", "max")

@@ -47,8 +47,9 @@ def test_a_target_without_weights_has_no_extreme() -> None:
         ({"children": [[1, 3], [1, 1], [2, 2]]}, r"child 3 is outside \[0, 3\)"),
         ({"roots": [-1]}, r"root -1 is outside \[0, 3\)"),
         ({"targets": [0, 0, 1]}, r"target 1 is outside \[0, 1\)"),
+        ({"depths": [0]}, r"tree 0 is deeper than 0"),
     ],
 )
-def test_numbers_of_what_does_not_exist(changed: dict[str, Any], message: str) -> None:
+def test_trees_with_faults(changed: dict[str, Any], message: str) -> None:
     with pytest.raises(Invalid, match=message):
         walk([[0, 0]], **changed)
