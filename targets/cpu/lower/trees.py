@@ -19,7 +19,7 @@ from ..kernels.builder import KernelBuilder
 from ..kernels.epilogue import Epilogue
 from ..kernels.index import IndexExpr, carry, for_each, index_of
 from ..kernels.loops import each_of
-from ..kernels.value import Value, constant_of
+from ..kernels.value import Value, constant_of, llvm
 from ..registry import accepts, template
 
 BLOCK = 64
@@ -65,7 +65,7 @@ class _Trees:
         feature = index_of(_unsigned(self.features.load([node])))
         value = self.x.load([start + feature])
         below = value.less_equal(self.thresholds.load([node])).cast("ui32")
-        return _unsigned(self.children.load([node * 2 + index_of(below)]))
+        return _scalar(_unsigned(self.children.load([node * 2 + index_of(below)])))
 
     def add(self, row: IndexExpr, leaf: Value) -> None:
         """Aggregate the weights of a leaf for a row of the block."""
@@ -185,3 +185,9 @@ def _each(rows: IndexExpr, count: int, body: Callable[[IndexExpr, IndexExpr], No
 def _unsigned(value: Value) -> Value:
     """Take an index for one that is not negative, which costs no extension of its sign."""
     return Value(value.ssa, "ui32")
+
+
+def _scalar(value: Value) -> Value:
+    """Keep LLVM from putting walks side by side into vectors: gathers are slower than loads."""
+    type_ = value.ssa.type
+    return value.with_ssa(llvm.inline_asm(type_, [value.ssa], "", "=r,0"))
