@@ -1,8 +1,8 @@
 """The lowering of ensembles of trees.
 
 A walk is a chain of loads, each of which waits for the one before it; so a loop takes a step of
-several walks at once: of neighbouring rows down one tree, whose nodes are in the nearest cache then,
-or of one row down neighbouring trees. There are no branches: a walk that is at its leaf stays there.
+several walks at once: of neighbouring rows down one tree, whose nodes are in the nearest cache
+then, or of one row down neighbouring trees. There are no branches: a walk at its leaf stays there.
 """
 
 import math
@@ -22,10 +22,10 @@ from ..kernels.loops import each_of
 from ..kernels.value import Value, constant_of, llvm
 from ..registry import accepts, template
 
-BLOCK = 64
+BLOCK = 96
 """How many rows walk down a tree, before they walk down the next one."""
 
-WALKS = 8
+WALKS = 12
 """How many walks take a step at once."""
 
 

@@ -241,3 +241,34 @@ def test_tree_ensemble_classifier_of_one_score(
     if base:
         given["base_values"] = base
     check("TreeEnsembleClassifier", halves(40, 5), outputs=2, post_transform=transform, **given)
+
+
+KERNELS = ["LINEAR", "POLY", "RBF", "SIGMOID"]
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("one_class", [0, 1])
+@pytest.mark.parametrize("gamma", [0.2, 30.0])
+def test_svm_regressor(kernel: str, one_class: int, gamma: float) -> None:
+    given = {"kernel_type": kernel, "kernel_params": [gamma, 0.1, 3], "n_supports": 6}
+    given |= {"coefficients": listed(6), "support_vectors": listed(6, 4), "rho": [0.3]}
+    check("SVMRegressor", drawn(7, 4) / 4, one_class=one_class, **given)
+
+
+def svm(kernel: str, counts: list[int], features: int) -> dict[str, Any]:
+    pairs, total = len(counts) * (len(counts) - 1) // 2, sum(counts)
+    return {
+        "kernel_type": kernel,
+        "kernel_params": [0.2, 0.1, 3],
+        "vectors_per_class": counts,
+        "support_vectors": listed(total, features),
+        "coefficients": listed(len(counts) - 1, total),
+        "rho": listed(pairs),
+        "classlabels_ints": list(range(5, 5 + len(counts))),
+    }
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("counts", [[4, 3], [2, 4, 3], [2, 1, 3, 2]])
+def test_svm_classifier(kernel: str, counts: list[int]) -> None:
+    check("SVMClassifier", drawn(20, 4), outputs=2, **svm(kernel, counts, 4))
