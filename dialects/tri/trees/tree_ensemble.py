@@ -5,7 +5,7 @@ import numpy as np
 from ...core.errors import Invalid, need_one_of
 from ...core.fields import Operand, Result
 from ...core.numerics.precision import narrow, widen
-from ...core.sizes.checks import need_same_shape
+from ...core.sizes.checks import need, need_same, need_same_shape
 from ...core.tensor import Array, Tensor, same_dtype
 from ..dialect import TriOp
 from ..numeric import need_float
@@ -65,9 +65,12 @@ class TreeEnsemble(TriOp):
         _need_type("depths", depths, Tensor((roots.size,), "i32"))
         if targets is not None:
             _need_type("targets", targets, Tensor((nodes,), "i32"))
-        if not 1 <= width <= self.count or (targets is None and width != self.count):
-            most = "at most" if targets is not None else "as many as"
-            raise Invalid(f"weights are {weights}, must have {most} {self.count} columns")
+        most = "at most" if targets is not None else "as many as"
+        fault = f"weights are {weights}, must have {most} {self.count} columns"
+        need(width, 1, fault)
+        need(self.count, width, fault)
+        if targets is None:
+            need_same(width, self.count, fault)
         return Tensor((x.shape[0], self.count), x.dtype)
 
     def reference(
