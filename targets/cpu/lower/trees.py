@@ -49,6 +49,9 @@ class _Trees:
     targets: Buffer | None
     sums: Buffer
 
+    def root(self, roots: Buffer, tree: IndexExpr) -> Value:
+        return _below(roots.load([tree]), self.weights.shape[0])
+
     def walk(
         self, rows: Sequence[IndexExpr], roots: Sequence[Value], depth: IndexExpr
     ) -> list[Value]:
@@ -62,17 +65,19 @@ class _Trees:
 
     def _next(self, start: IndexExpr, at: Value) -> Value:
         node = index_of(at)
-        feature = index_of(_unsigned(self.features.load([node])))
+        feature = index_of(_below(self.features.load([node]), self.columns))
         value = self.x.load([start + feature])
         below = value.less_equal(self.thresholds.load([node])).cast("ui32")
-        return _scalar(_unsigned(self.children.load([node * 2 + index_of(below)])))
+        child = self.children.load([node * 2 + index_of(below)])
+        return _scalar(_below(child, self.weights.shape[0]))
 
     def add(self, row: IndexExpr, leaf: Value) -> None:
         """Aggregate the weights of a leaf for a row of the block."""
         node = index_of(leaf)
         first = IndexExpr(0)
         if self.targets is not None:
-            first = index_of(_unsigned(self.targets.load([node])))
+            starts = self.op.count - self.weights.shape[1] + 1
+            first = index_of(_below(self.targets.load([node]), starts))
 
         def one(column: IndexExpr) -> None:
             place = [row, first + column]
@@ -139,7 +144,7 @@ def _rows(
     groups: IndexExpr,
 ) -> None:
     """Walk groups of rows of a block down one tree."""
-    root, depth = _unsigned(roots.load([tree])), index_of(depths.load([tree]))
+    root, depth = trees.root(roots, tree), index_of(depths.load([tree]))
 
     def group(number: IndexExpr) -> None:
         places = [number * WALKS + i for i in range(WALKS)]
@@ -159,7 +164,7 @@ def _row(trees: _Trees, roots: Buffer, depths: Buffer, first: IndexExpr, row: In
         depth = depths.load(places[:1])
         for place in places[1:]:
             depth = depth.maximum(depths.load([place]))
-        at = [_unsigned(roots.load([place])) for place in places]
+        at = [trees.root(roots, place) for place in places]
         for leaf in trees.walk([first + row] * size, at, index_of(depth)):
             trees.add(row, leaf)
 
@@ -182,9 +187,10 @@ def _each(rows: IndexExpr, count: int, body: Callable[[IndexExpr, IndexExpr], No
     for_each(rows, lambda row: for_each(count, lambda target: body(row, target)))
 
 
-def _unsigned(value: Value) -> Value:
-    """Take an index for one that is not negative, which costs no extension of its sign."""
-    return Value(value.ssa, "ui32")
+def _below(index: Value, size: Size) -> Value:
+    """Keep an index inside of an axis, as other kernels do; a negative one is a large one here."""
+    unsigned = Value(index.ssa, "ui32")
+    return unsigned.minimum(unsigned.like(size - 1))
 
 
 def _scalar(value: Value) -> Value:
