@@ -24,7 +24,7 @@ class TreeEnsemble(TriOp):
     many steps as `depths` says, [trees]. `weights` is [nodes, width]; row n is for the targets from
     `targets[n]` on, or from 0 on without `targets`. `y` is [N, count]; aggregate `average` divides
     sums by the number of trees, and with `min` and `max` a target that no leaf has a weight for
-    gives 0. Source: ONNX-ML `TreeEnsemble`, whose other comparisons are this one with other
+    gives 0. Weights are summed up in f64. Source: ONNX-ML `TreeEnsemble`, whose other comparisons are this one with other
     thresholds.
     """
 
@@ -87,11 +87,13 @@ class TreeEnsemble(TriOp):
         _check_numbers(x, features, children, roots, targets, weights, self.count)
         wide, limits, rows = widen(x), widen(thresholds), widen(weights)
         start = 0.0 if self.aggregate in ("sum", "average") else np.inf
-        y = np.full((len(x), self.count), -start if self.aggregate == "max" else start, wide.dtype)
+        start = -start if self.aggregate == "max" else start
+        y = np.full((len(x), self.count), start, np.float64)
         for first in range(0, len(x), BATCH):
             part = wide[first : first + BATCH]
             leaves = _leaves(part, features, limits, children, roots, depths)
             self._aggregate(y[first : first + BATCH], leaves, rows, targets)
+        y = y.astype(wide.dtype)  # what was summed up in f64
         if self.aggregate == "average":
             y /= max(len(roots), 1)
         y[np.isinf(y) & (start != 0)] = 0

@@ -25,6 +25,9 @@ from ..registry import accepts, template
 BLOCK = 96
 """How many rows walk down a tree, before they walk down the next one."""
 
+SUMS = "f64"
+"""In which weights are summed up: of many equal ones, f32 would lose digits."""
+
 WALKS = 12
 """How many walks take a step at once."""
 
@@ -37,7 +40,7 @@ def has_known_trees(op: tri.TreeEnsemble) -> bool:
 
 @dataclass(frozen=True)
 class _Trees:
-    """Hold the operands of an ensemble, and the aggregates of the rows of a block."""
+    """Hold the operands of an ensemble, and the aggregates of the rows of a block, of f64."""
 
     op: tri.TreeEnsemble
     x: Buffer
@@ -82,7 +85,7 @@ class _Trees:
         def one(column: IndexExpr) -> None:
             place = [row, first + column]
             old, weight = self.sums.load(place), self.weights.load([node, column])
-            self.sums.store(self._combined(old, weight), place)
+            self.sums.store(self._combined(old, weight.cast(SUMS)), place)
 
         for_each(self.weights.shape[1], one)
 
@@ -108,11 +111,11 @@ def lower_tree_ensemble(
 ) -> None:
     dtype = compute_dtype(x.dtype)
     rows, count = x.shape[0], op.count
-    sums = kernel.private((BLOCK, count), dtype)
+    sums = kernel.private((BLOCK, count), SUMS)
     flat = x.reshape((math.prod(x.shape),))
     steps = children.reshape((math.prod(children.shape),))
     trees = _Trees(op, flat, x.shape[1], features, thresholds, steps, weights, targets, sums)
-    start = Value(constant_of(_START.get(op.aggregate, 0.0), dtype), dtype)
+    start = Value(constant_of(_START.get(op.aggregate, 0.0), SUMS), SUMS)
 
     def block(number: IndexExpr) -> None:
         first = number * BLOCK
@@ -124,7 +127,7 @@ def lower_tree_ensemble(
         number_of_trees = max(roots.shape[0], 1)
 
         def finish(row: IndexExpr, target: IndexExpr) -> None:
-            total = sums.load([row, target])
+            total = sums.load([row, target]).cast(dtype)
             y.store(_finished(op, total, number_of_trees), [first + row, target])
 
         _each(here, count, finish)
