@@ -24,8 +24,8 @@ class TreeEnsemble(TriOp):
     many steps as `depths` says, [trees]. `weights` is [nodes, width]; row n is for the targets from
     `targets[n]` on, or from 0 on without `targets`. `y` is [N, count]; aggregate `average` divides
     sums by the number of trees, and with `min` and `max` a target that no leaf has a weight for
-    gives 0. Weights are summed up in f64. Source: ONNX-ML `TreeEnsemble`, whose other comparisons are this one with other
-    thresholds.
+    gives 0. Weights are summed up in f64. Source: ONNX-ML `TreeEnsemble`, whose other comparisons
+    are this one with other thresholds.
     """
 
     x: Operand

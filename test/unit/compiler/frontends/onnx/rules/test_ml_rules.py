@@ -272,3 +272,42 @@ def svm(kernel: str, counts: list[int], features: int) -> dict[str, Any]:
 @pytest.mark.parametrize("counts", [[4, 3], [2, 4, 3], [2, 1, 3, 2]])
 def test_svm_classifier(kernel: str, counts: list[int]) -> None:
     check("SVMClassifier", drawn(20, 4), outputs=2, **svm(kernel, counts, 4))
+
+
+FAULTS: list[tuple[str, dict[str, Any], str]] = [
+    (
+        "LinearClassifier",
+        {"coefficients": [1.0] * 8, "classlabels_strings": ["a", "b"], "intercepts": [0.0, 1.0]},
+        "has class labels of text, must have integers",
+    ),
+    ("LabelEncoder", {"keys_strings": ["a"], "values_int64s": [1]}, "has keys or values of text"),
+    ("Scaler", {"offset": [1.0, 2.0], "scale": [1.0]}, "has 2 numbers, must have 1 or 4"),
+    ("Normalizer", {"norm": "L3"}, "has norm 'L3', must be MAX, L1 or L2"),
+    (
+        "SVMRegressor",
+        {"kernel_type": "COSINE", "n_supports": 1, "coefficients": [1.0], "rho": [0.0]}
+        | {"support_vectors": [1.0] * 4},
+        "has kernel 'COSINE'",
+    ),
+    (
+        "TreeEnsembleRegressor",
+        {"nodes_treeids": [0], "nodes_nodeids": [0], "nodes_modes": ["BRANCH_LEQ"]}
+        | {"nodes_featureids": [0], "nodes_values": [1.0], "n_targets": 1}
+        | {"nodes_truenodeids": [0], "nodes_falsenodeids": [7]},
+        "names node 7 of tree 0, which does not exist",
+    ),
+    (
+        "TreeEnsembleRegressor",
+        {"nodes_treeids": [0, 0], "nodes_nodeids": [0, 1], "nodes_modes": ["BRANCH_LEQ", "LEAF"]}
+        | {"nodes_featureids": [9, 0], "nodes_values": [1.0, 0.0], "n_targets": 1}
+        | {"nodes_truenodeids": [1, 0], "nodes_falsenodeids": [1, 0]},
+        r"has feature 9 in a tree, must be in \[0, 4\)",
+    ),
+]
+
+
+@pytest.mark.parametrize(("op", "given", "message"), FAULTS)
+def test_nodes_with_faults(op: str, given: dict[str, Any], message: str) -> None:
+    outputs = 2 if "Classifier" in op else 1
+    with pytest.raises(trivium.CompileError, match=message):
+        trivium.compile(model_of(op, [drawn(3, 4)], outputs, 3, given))
