@@ -175,6 +175,7 @@ class _Assembly:
             checks=self._checks(),
             regions=self._regions(),
             carried=tuple(starmap(m.CarriedPort, state_of(self.module.main).items())),
+            strings=self._strings(),
         )
 
     # -- values -------------------------------------------------------------------------------
@@ -256,6 +257,15 @@ class _Assembly:
             for base, plan in plans.items()
             if isinstance(plan, RegionPlan)
             for region in plan.regions
+        )
+
+    def _strings(self) -> tuple[str, ...]:
+        """List the text of all constants, each string once."""
+        constants = (op.value for op in ops(self.module.main) if isinstance(op, tri.Constant))
+        return tuple(
+            dict.fromkeys(
+                text for array in constants if array.dtype == object for text in array.reshape(-1)
+            )
         )
 
     def refusal(self, op: Op) -> str:

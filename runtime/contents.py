@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import field
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
-from .dtypes import itemsize
+from .dtypes import TEXT, itemsize
 from .frozen import Frozen
 from .kinds import LEFT_OUT, Kind
 from .sizes.size_expressions import Size
@@ -212,7 +212,8 @@ class Contents(Frozen, kw_only=True):
     Where there are `symbols`, sizes may be expressions of them. The `checks` are made when the
     sizes of a run are known, and the offsets of the `regions` of arenas are computed.
 
-    A session binds what is `carried` from run to run when it begins.
+    A session binds what is `carried` from run to run when it begins. Of the constants that are
+    text, weights have handles; `strings` lists the text itself.
     """
 
     producer: str
@@ -231,6 +232,12 @@ class Contents(Frozen, kw_only=True):
     checks: tuple[SizeCheck, ...] = field(default=(), metadata=LEFT_OUT)
     regions: tuple[Region, ...] = field(default=(), metadata=LEFT_OUT)
     carried: tuple[CarriedPort, ...] = field(default=(), metadata=LEFT_OUT)
+    strings: tuple[str, ...] = field(default=(), metadata=LEFT_OUT)
+
+    @property
+    def has_text(self) -> bool:
+        """Return whether a buffer has strings."""
+        return any(buffer.dtype == TEXT for buffer in self.buffers)
 
     def part(self, kind: type[P]) -> P:
         """Return the part of a class; one with its defaults where the package has none."""

@@ -28,7 +28,10 @@ _EXTENDED = {
     "uint2": 1,
     "uint4": 1,
 }
-_SIZES = {name: np.dtype(name).itemsize for name in _NUMPY} | _EXTENDED
+TEXT = "object"
+"""The type of strings: arrays of callers hold Python strings, memory holds their handles."""
+
+_SIZES = {name: np.dtype(name).itemsize for name in _NUMPY} | _EXTENDED | {TEXT: 8}
 
 
 def itemsize(name: str) -> int | None:
@@ -39,7 +42,7 @@ def itemsize(name: str) -> int | None:
 @cache
 def resolve(name: str) -> np.dtype[Any]:
     """Return the numpy type called `name`."""
-    if name in _NUMPY:
+    if name in _NUMPY or name == TEXT:
         return np.dtype(name)
     if name not in _EXTENDED:
         raise PackageError(f"element type '{name}' is unknown; known are {', '.join(_SIZES)}")
@@ -54,3 +57,8 @@ def resolve(name: str) -> np.dtype[Any]:
             f"element type '{name}' needs a newer ml_dtypes: pip install -U ml_dtypes"
         )
     return np.dtype(getattr(extension, name))
+
+
+def stored(name: str) -> np.dtype[Any]:
+    """Return the numpy type that elements of type `name` have in memory."""
+    return np.dtype(np.int64) if name == TEXT else resolve(name)

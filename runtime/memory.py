@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .contents import ARENA, FIRST_PORT, PREPARED, PROCESS, WEIGHTS, Buffer, Contents
-from .dtypes import resolve
+from .dtypes import stored
 from .errors import RunError
 
 ALIGNMENT = 64
@@ -184,12 +184,16 @@ class Bases:
         """Return the shape of the tensor in a buffer."""
         return self._buffers[index].shape  # type: ignore[return-value]
 
+    def dtype(self, index: int) -> str:
+        """Return the name of the element type of the tensor in a buffer."""
+        return self._buffers[index].dtype
+
     def view(self, index: int) -> NDArray[Any]:
         """Return the tensor in a buffer, in place."""
         buffer = self._buffers[index]
         # As bytes, because types from ml_dtypes have no buffer protocol.
         base = self.arrays[buffer.base].reshape(-1).view(np.uint8)
-        return np.ndarray(buffer.shape, resolve(buffer.dtype), base.data, buffer.offset)
+        return np.ndarray(buffer.shape, stored(buffer.dtype), base.data, buffer.offset)
 
 
 def address_of(array: NDArray[Any]) -> int:

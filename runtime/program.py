@@ -21,6 +21,7 @@ from .plans.enter import enter
 from .sizes.stages import Stages
 from .state import SessionState
 from .step import Bind, Run, all_steps
+from .strings import Strings
 
 NO_SPACES: Mapping[str, PackageMemory] = MappingProxyType({})
 
@@ -54,7 +55,9 @@ class Program(Frozen):
             for base, address in memory.addresses.items()
         }
         bases = Bases(manifest, self.weights, self.prepared, places)
-        return SessionState(bases, threads, spaces, stage=partial(enter, self.stages))
+        strings = Strings(manifest.strings) if manifest.has_text else None
+        stage = partial(enter, self.stages)
+        return SessionState(bases, threads, spaces, stage=stage, strings=strings)
 
     def bind(self, state: SessionState) -> list[Run]:
         """Return what a run calls, in order: steps, and what waits for the queues of devices."""

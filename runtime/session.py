@@ -87,7 +87,7 @@ class Session(ExactRuns):
         self._bases, self._spaces = state.bases, tuple(state.spaces.values())
         self._workspace = next((cast("Workspace", s) for s in self._spaces if s.ports), None)
         devices = None if self._workspace is None else self._workspace.ports
-        self._ports = Ports(manifest, self._bases, devices)
+        self._ports = Ports(manifest, self._bases, devices, state.strings)
         self._plans = Plans(program, state, self._ports) if manifest.symbols else None
         steps = [] if self._plans else program.bind(state)
         self._plan = Plan(steps, self._ports.outputs, _shapes(self._ports.outputs))
@@ -106,13 +106,13 @@ class Session(ExactRuns):
 
     def _prepare_fast_run(self) -> None:
         self._fast = None
-        if not self._spaces and not self._closed:
+        if self._memory.strings is None and not self._spaces and not self._closed:
             slots = (self._ports.inputs, self._ports.outputs)
             work = (self._bases, self._plan.steps, self._busy, self._ports.carried)
             self._fast = fast_run(*slots, *work)
         if self._plans is not None:
             self._plans.renew(self._busy)
-            self._fast = self._plans.run
+            self._fast = self._plans.run if self._memory.strings is None else None
         self._share()
 
     @property
@@ -279,8 +279,7 @@ class Session(ExactRuns):
             results = self._compute_on_devices(feeds, given)
         else:
             results = self._compute(feeds, given)
-        self._ports.carried.advance()
-        return results
+        return self._ports.finish(results)
 
     def _compute_on_devices(
         self, feeds: Mapping[str, object], given: Mapping[str, object]

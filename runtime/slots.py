@@ -8,11 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .contents import Port
-from .dtypes import resolve
+from .dtypes import resolve, stored
 from .errors import RunError
 from .frozen import Frozen
 from .memory import Bound
 from .sizes.size_expressions import Size
+from .strings import text_array
 
 _LITERALS = (bool, int, float, complex, list, tuple, range)
 _CONVERSION_ERRORS = (TypeError, ValueError, RuntimeError, BufferError, OverflowError)
@@ -35,9 +36,21 @@ class Slot(Frozen):
         """Return the slot of a port."""
         return Slot(port.name, base, port.shape, resolve(port.dtype))
 
+    @property
+    def holds_text(self) -> bool:
+        """Return whether elements are strings, of which memory has handles."""
+        return self.dtype == object
+
     def take(self, value: object) -> NDArray[Any]:
-        """Return an input as an array that native code can read, copied only if it must be."""
+        """Return an input as an array that native code can read, copied only if it must be.
+
+        Strings are returned as Python strings.
+        """
         try:
+            if self.holds_text:
+                array = text_array(value)
+                self.check("input", array.shape, array.dtype)
+                return array
             # Exact types: a numpy float64 is a float, yet it has a type of its own.
             array = self._convert(value) if type(value) in _LITERALS else _array_of(value)
             if array.dtype == object:
@@ -56,6 +69,8 @@ class Slot(Frozen):
 
     def adopt(self, array: object) -> NDArray[Any]:
         """Return an output of the caller, to be written in place."""
+        if self.holds_text:
+            raise RunError(f"output '{self.name}' has text, which is not written in place")
         if not isinstance(array, np.ndarray):
             raise RunError(
                 f"output '{self.name}' is of type {type(array).__name__}, must be a numpy array"
@@ -68,9 +83,9 @@ class Slot(Frozen):
         return output
 
     def create(self) -> NDArray[Any]:
-        """Return a fresh output."""
+        """Return a fresh output, or the memory for the handles of its strings."""
         try:
-            return np.empty(self.shape, self.dtype)
+            return np.empty(self.shape, stored(self.dtype.name))
         except MemoryError:
             raise self._no_memory("output") from None
 

@@ -2,15 +2,19 @@
 
 import ctypes
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import field, replace
 from itertools import groupby
-from typing import NoReturn, Protocol
+from typing import Any, NoReturn, Protocol
+
+from numpy.typing import NDArray
 
 from .contents import ARENA, PROCESS
+from .dtypes import TEXT
 from .frozen import Frozen
 from .memory import Bases, Buffers, Place, allocate
 from .memory_space import SessionMemory
 from .sizes.values import STATIC, Values
+from .strings import Strings
 
 
 class Enter(Protocol):
@@ -38,7 +42,8 @@ def _no_stages(*_: object) -> NoReturn:
 class SessionState(Frozen):
     """Hold the memory of a session; `spaces` are its memory spaces beside the process, by name.
 
-    Steps that are bound to a plan get its `values`, and buffers with numbers for sizes.
+    Steps that are bound to a plan get its `values`, and buffers with numbers for sizes. Where a
+    package has text, `strings` knows it.
     """
 
     bases: Bases
@@ -46,6 +51,7 @@ class SessionState(Frozen):
     spaces: Mapping[str, SessionMemory] = field(default_factory=dict[str, SessionMemory])
     values: Values = STATIC
     stage: Enter = _no_stages
+    strings: Strings | None = None
 
     def enter(
         self, sizes: Mapping[str, int], nodes: tuple[str, ...], slot: int = 0
@@ -55,7 +61,20 @@ class SessionState(Frozen):
 
     def at(self, buffers: Buffers, values: Values) -> "SessionState":
         """Return the same memory for steps of a plan."""
-        return SessionState(self.bases.at(buffers), self.threads, self.spaces, values, self.stage)
+        return replace(self, bases=self.bases.at(buffers), values=values)
+
+    def read(self, index: int) -> NDArray[Any]:
+        """Return the tensor in a buffer, in place; text as an array of Python strings."""
+        array = self.bases.view(index)
+        if self.strings is None or self.bases.dtype(index) != TEXT:
+            return array
+        return self.strings.texts(array)
+
+    def stored(self, index: int, array: NDArray[Any]) -> NDArray[Any]:
+        """Return what memory has for an array that is to be written to a buffer."""
+        if self.strings is None or self.bases.dtype(index) != TEXT or array.dtype != object:
+            return array
+        return self.strings.handles(array)
 
     def grow(self, arenas: Mapping[int, int]) -> None:
         """Make arenas at least as large as the bytes given for their bases."""

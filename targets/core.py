@@ -9,7 +9,7 @@ from ..dialects.core.attributes import tensor_of
 from ..dialects.core.errors import CompileError, Undecided
 from ..dialects.core.module import Module
 from ..dialects.core.op import Op
-from ..dialects.core.tensor import is_narrow
+from ..dialects.core.tensor import is_computed, is_string
 from ..passes.pipeline import Instrumentation, Step
 from .compiled import CompiledPart
 from .costs.roofline import Roofline
@@ -212,8 +212,9 @@ class Target(LoweringTable):
             return f"{self.name} has no kernel for {op.op_name}"
         if len(op.operation.operands) + len(op.results) > MOST_VALUES:
             return f"{self.name} takes ops of at most {MOST_VALUES} operands and results"
-        if not self.takes_narrow and (dtype := _narrow_type(op)):
-            return f"{self.name} has no kernels of {dtype}"
+        for dtype in _uncomputed_types(op):
+            if is_string(dtype) or not self.takes_narrow:
+                return f"{self.name} has no kernels of {dtype}"
         try:
             broken = self.broken_limit(op)
         except Undecided as reason:
@@ -221,7 +222,7 @@ class Target(LoweringTable):
         return None if broken is None else f"{self.name} {broken}"
 
 
-def _narrow_type(op: Op) -> str | None:
-    """Return a narrow element type of an op's operands and results, or None."""
+def _uncomputed_types(op: Op) -> list[str]:
+    """List the element types of an op's operands and results that no op computes with."""
     values = (*op.operation.operands, *op.results)
-    return next((dtype for v in values if is_narrow(dtype := tensor_of(v.type).dtype)), None)
+    return [dtype for v in values if not is_computed(dtype := tensor_of(v.type).dtype)]

@@ -13,8 +13,9 @@ from .errors import Invalid, Unsupported
 from .mlir import ir
 from .quantized import canonical, check_scales, is_quantized
 from .sizes.atoms import Size, is_symbolic
+from .string_elements import string_elements, strings_of
 from .symbol_table import SymbolTable, symbol_table
-from .tensor import DTYPES, Array, Shape, Tensor, is_narrow, numpy_dtype, size_fault
+from .tensor import DTYPES, Array, Shape, Tensor, is_narrow, is_string, numpy_dtype, size_fault
 
 SPELLING: dict[Any, str] = {
     bool: "a bool",
@@ -220,6 +221,8 @@ def to_attribute(value: Any, kind: Any) -> ir.Attribute:
 
 def _elements(array: Array) -> ir.Attribute:
     tensor = Tensor.of(array)
+    if is_string(tensor.dtype):
+        return string_elements(array, type_of(tensor))
     array = np.ascontiguousarray(array).reshape(array.shape)
     if _is_foreign(tensor):
         bits = array.view(np.uint16 if tensor.dtype == "bf16" else np.uint8)
@@ -279,6 +282,8 @@ def _symbolic_sizes(attributes: Iterable[ir.Attribute]) -> Shape:
 
 def _array(attribute: ir.Attribute) -> Array:
     tensor = tensor_of(attribute.type)
+    if is_string(tensor.dtype):
+        return strings_of(attribute, tensor.shape)
     if _is_foreign(tensor):
         return _foreign_array(attribute, tensor)
     array = np.asarray(typing.cast(Any, attribute))

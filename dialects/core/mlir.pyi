@@ -100,6 +100,8 @@ class ir:
     class StringAttr(Attribute):
         @staticmethod
         def get(value: str) -> "ir.StringAttr": ...
+        @staticmethod
+        def get_typed(type: "ir.Type", value: str) -> "ir.StringAttr": ...
 
     class TypeAttr(Attribute):
         @staticmethod

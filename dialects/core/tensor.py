@@ -38,7 +38,8 @@ class DType:
 
     name: str
     numpy: str
-    kind: str  # "float", "int", "uint", "bool", "quantized", or "narrow": to be cast, not computed
+    # "float", "int", "uint", "bool", "quantized", "string", or "narrow": to be cast, not computed
+    kind: str
     bits: int
 
     @property
@@ -56,6 +57,12 @@ class _Table(dict[str, DType]):
         storage = self[QuantizedType.parse(name).storage]
         return DType(name, storage.numpy, "quantized", storage.bits)
 
+
+UNCOMPUTED = ("narrow", "string")
+"""The kinds of types whose elements are moved and compared: others are computed with."""
+
+STRING = "!tri.string"
+"""The element type of text: arrays hold Python strings, memory holds a handle for each."""
 
 DTYPES: dict[str, DType] = _Table(
     (d.name, d)
@@ -83,9 +90,10 @@ DTYPES: dict[str, DType] = _Table(
         DType("ui4", "uint4", "narrow", 4),
         DType("i2", "int2", "narrow", 2),
         DType("ui2", "uint2", "narrow", 2),
+        DType(STRING, "object", "string", 64),
     )
 )
-COMPUTED = tuple(name for name, dtype in DTYPES.items() if dtype.kind != "narrow")
+COMPUTED = tuple(name for name, d in DTYPES.items() if d.kind not in UNCOMPUTED)
 _BY_NUMPY = {d.numpy: d.name for d in DTYPES.values()}
 
 
@@ -205,6 +213,15 @@ def is_narrow(dtype: str) -> bool:
 
 def is_float(dtype: str) -> bool:
     return DTYPES[dtype].kind == "float"
+
+
+def is_computed(dtype: str) -> bool:
+    """Return whether ops compute with elements of a type as they are."""
+    return DTYPES[dtype].kind not in UNCOMPUTED
+
+
+def is_string(dtype: str) -> bool:
+    return dtype == STRING
 
 
 def is_narrow_integer(dtype: str) -> bool:

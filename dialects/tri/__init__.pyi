@@ -140,6 +140,7 @@ from .numeric import need_float as need_float
 from .numeric import need_integer as need_integer
 from .numeric import need_number as need_number
 from .numeric import need_shape as need_shape
+from .numeric import need_string as need_string
 from .numeric import need_wide as need_wide
 from .numeric import rounded as rounded
 from .numeric import sigmoid as sigmoid
@@ -230,4 +231,9 @@ from .shape.sizes import Iota as Iota
 from .shape.sizes import Sizes as Sizes
 from .shape.stack import Stack as Stack
 from .shape.stack import Unbind as Unbind
+from .text.lookup import Lookup as Lookup
+from .text.strings import RegexFullMatch as RegexFullMatch
+from .text.strings import StringConcat as StringConcat
+from .text.strings import StringNormalize as StringNormalize
+from .text.strings import StringSplit as StringSplit
 from .trees.tree_ensemble import TreeEnsemble as TreeEnsemble

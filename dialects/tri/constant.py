@@ -5,7 +5,7 @@ import numpy as np
 from ..core.fields import Result
 from ..core.mlir import ir
 from ..core.module import Module
-from ..core.tensor import Array, Tensor
+from ..core.tensor import Array, Tensor, is_string
 from .dialect import TriOp
 
 INLINE_BYTES = 1024
@@ -41,11 +41,11 @@ def build_constant(
 ) -> Constant | Weight:
     """Make a constant at the insertion point, in the IR or beside it by its size.
 
-    `name` is a hint for the name of a weight. Raises Unsupported for an element type that Trivium
-    does not have.
+    Text is always in the IR: weights are bytes. `name` is a hint for the name of a weight. Raises
+    Unsupported for an element type that Trivium does not have.
     """
-    if array.nbytes <= INLINE_BYTES:
-        return Constant.build(value=array, loc=loc)
     tensor = Tensor.of(array)
+    if array.nbytes <= INLINE_BYTES or is_string(tensor.dtype):
+        return Constant.build(value=array, loc=loc)
     key = module.add_weight(name, np.ascontiguousarray(array))
     return Weight.build(name=key, type=tensor, loc=loc)

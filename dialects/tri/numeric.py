@@ -9,7 +9,17 @@ import numpy as np
 from ..core.errors import Invalid
 from ..core.numerics.precision import narrow, widen
 from ..core.sizes.checks import need_same_shape
-from ..core.tensor import DTYPES, Array, Shape, Tensor, is_float, is_integer, is_narrow
+from ..core.tensor import (
+    DTYPES,
+    STRING,
+    Array,
+    Shape,
+    Tensor,
+    is_computed,
+    is_float,
+    is_integer,
+    is_string,
+)
 
 Reference = Callable[..., Array]
 
@@ -80,8 +90,15 @@ def need_number(x: Tensor) -> Tensor:
 
 def need_wide(x: Tensor) -> Tensor:
     """Return the operand; raise Invalid when its elements are to be cast before computing."""
-    if is_narrow(x.dtype):
+    if not is_computed(x.dtype):
         raise Invalid(f"element type is {x.dtype}, must be one to compute with: cast it")
+    return x
+
+
+def need_string(x: Tensor) -> Tensor:
+    """Return the operand; raise Invalid unless its elements are strings."""
+    if not is_string(x.dtype):
+        raise Invalid(f"element type is {x.dtype}, must be {STRING}")
     return x
 
 

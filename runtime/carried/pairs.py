@@ -75,6 +75,8 @@ def _names(output: str, value: object) -> tuple[str, ...]:
 def _input(output: Slot, name: str, inputs: Sequence[Slot]) -> Slot:
     """Return the input that an output becomes, if it fits."""
     why = f"output '{output.name}' cannot become input '{name}'"
+    if output.holds_text:
+        raise RunError(f"{why}: it has text, which is not kept from run to run")
     slot = next((slot for slot in inputs if slot.name == name), None)
     if slot is None:
         raise RunError(f"{why}: the inputs are {quote(slot.name for slot in inputs)}")

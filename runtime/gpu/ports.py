@@ -62,6 +62,8 @@ class DevicePorts:
 
     def create(self, slot: Slot) -> DeviceArray:
         """Return a fresh array on the GPU for an input or an output."""
+        if slot.holds_text:
+            raise RunError(f"'{slot.name}' has text, which no GPU holds: run it without devices")
         what = f"an array for '{slot.name}'"
         return DeviceArray(self._stream, slot.shape, slot.dtype.name, what)
 

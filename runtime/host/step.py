@@ -14,7 +14,6 @@ from ..contents import ABSENT, Contents
 from ..errors import PackageError, RunError
 from ..kinds import LEFT_OUT
 from ..loader import Loader
-from ..memory import Bases
 from ..schema import Attribute
 from ..sizes.fields import with_sizes
 from ..sizes.size_expressions import Size
@@ -110,15 +109,15 @@ class HostStep(Step):
         if self.sizes or self.finds:
             return lambda state: self._at(state, dialects)
         reference = find_reference(self, dialects)
-        return lambda state: partial(_run, self, reference, state.bases)
+        return lambda state: partial(_run, self, reference, state)
 
     def _at(self, state: SessionState, dialects: Mapping[str, Ops]) -> Run:
         numbers = with_sizes(self, state.values)
         step = replace(numbers, attributes={**self.attributes, **numbers.sizes})
         reference = find_reference(step, dialects)
         if self.finds:
-            return cast("Run", partial(_find, step, reference, state.bases))
-        return partial(_run, step, reference, state.bases)
+            return cast("Run", partial(_find, step, reference, state))
+        return partial(_run, step, reference, state)
 
     def operation(self, contents: Contents) -> str:
         return self.op
@@ -128,23 +127,25 @@ class HostStep(Step):
         return f"{len(steps)} op{'s' * (len(steps) != 1)} on the host"
 
 
-def _run(step: "HostStep", reference: Reference, bases: Bases) -> None:
-    _store_all(step, _compute(step, reference, bases), bases)
+def _run(step: "HostStep", reference: Reference, state: SessionState) -> None:
+    _store_all(step, _compute(step, reference, state), state)
 
 
-def _find(step: "HostStep", reference: Reference, bases: Bases) -> tuple[dict[str, int], Store]:
+def _find(
+    step: "HostStep", reference: Reference, state: SessionState
+) -> tuple[dict[str, int], Store]:
     """Compute results, and return the sizes that are found in them."""
-    results = _compute(step, reference, bases)
+    results = _compute(step, reference, state)
     sizes: dict[str, int] = {}
     for each in step.finds:
         found = results[each.result]
         where = found.shape if each.of == SHAPE else found.reshape(-1)
         sizes[each.symbol] = int(where[each.index])
-    return sizes, lambda state: _store_all(step, results, state.bases)
+    return sizes, lambda state: _store_all(step, results, state)
 
 
-def _compute(step: "HostStep", reference: Reference, bases: Bases) -> list[NDArray[Any]]:
-    operands = [None if i == ABSENT else bases.view(i) for i in step.operands]
+def _compute(step: "HostStep", reference: Reference, state: SessionState) -> list[NDArray[Any]]:
+    operands = [None if i == ABSENT else state.read(i) for i in step.operands]
     for operand in operands:
         if operand is not None:
             operand.flags.writeable = False
@@ -162,9 +163,9 @@ def _compute(step: "HostStep", reference: Reference, bases: Bases) -> list[NDArr
     return [np.asarray(value) for value in results]
 
 
-def _store_all(step: "HostStep", values: Sequence[NDArray[Any]], bases: Bases) -> None:
+def _store_all(step: "HostStep", values: Sequence[NDArray[Any]], state: SessionState) -> None:
     for i, value in zip(step.results, values, strict=True):
-        _store(step, bases.view(i), value)
+        _store(step, state.bases.view(i), state.stored(i, value))
 
 
 def _grouped(operands: list[NDArray[Any] | None], groups: tuple[int, ...]) -> list[Any]:

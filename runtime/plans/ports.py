@@ -13,6 +13,7 @@ from ..memory import Bases, Bound
 from ..sizes.symbols import spelled_ports
 from ..sizes.values import Shapes
 from ..slots import Slot, by_name, check_known, is_on_device, overlap, shape_of, wrong_names
+from ..strings import Strings
 
 if TYPE_CHECKING:
     from ..gpu.ports import DevicePorts
@@ -33,7 +34,7 @@ class Ports:
     """Know the inputs and the outputs of a session, and bind the arrays of each run to them.
 
     `devices` takes arrays that are on a GPU, None where the package has nothing for one. `carried`
-    has the arrays of inputs and outputs that are state.
+    has the arrays of inputs and outputs that are state. `strings` knows text, where there is any.
     """
 
     def __init__(
@@ -41,6 +42,7 @@ class Ports:
         contents: Contents,
         bases: Bases,
         devices: "DevicePorts | None",
+        strings: Strings | None = None,
     ) -> None:
         ports = spelled_ports((*contents.inputs, *contents.outputs), contents.symbols)
         slots = tuple(map(Slot.of, ports, count(FIRST_PORT)))
@@ -48,11 +50,14 @@ class Ports:
         self.outputs = slots[len(contents.inputs) :]
         self._bases = bases
         self.devices = devices
+        self._strings = strings
         self.carried = CarriedState()
 
     def take(self, given: Mapping[str, object]) -> list[Bound]:
         """Bind inputs, those that are state and not given to its arrays; return all arrays."""
         state, feeds = self.carried.turn.inputs, self._named(given)
+        if self._strings is not None:
+            self._strings.forget()
         arrays: list[Bound] = []
         for slot in self.inputs:
             value = feeds[slot.name]
@@ -60,6 +65,8 @@ class Ports:
                 array = value
             elif not is_on_device(value):
                 array = slot.take(value)
+                if self._strings is not None and slot.holds_text:
+                    array = self._strings.handles(array)
             elif self.devices is None:
                 raise _on_no_device("input", slot)
             else:
@@ -115,6 +122,14 @@ class Ports:
                 array = run.results[slot.name] = slot.create()
             self._bases.bind(slot.base, array)
         return run
+
+    def finish(self, results: dict[str, Any]) -> dict[str, Any]:
+        """Return the results of a run, text as arrays of Python strings; advance what is state."""
+        self.carried.advance()
+        if self._strings is not None:
+            text = (slot.name for slot in self.outputs if slot.holds_text and slot.name in results)
+            results |= {name: self._strings.texts(results[name]) for name in text}
+        return results
 
     def _given(self, slot: Slot, value: object, run: BoundRun) -> Bound:
         """Take an array of the caller for an output."""

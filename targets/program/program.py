@@ -13,9 +13,10 @@ from ...dialects.core.module import Module
 from ...dialects.core.op import Op, view
 from ...dialects.core.sizes.atoms import Size, is_symbolic
 from ...dialects.core.sizes.dim import ceildiv, highest
-from ...dialects.core.tensor import Array
+from ...dialects.core.tensor import Array, dtype_of, is_string
 from ...dialects.tri.control_flow import yielded
 from ...runtime.contents import ARENA, FIRST_PORT, PREPARED, PROCESS, WEIGHTS
+from ...runtime.strings import handles_of
 from ..memory.arena import ALIGNMENT, Interval, Plan, plan_arena
 from ..memory.regions import RegionPlan, count_regions, plan_sizes
 from ..memory.shelves import plan_shelves
@@ -280,6 +281,8 @@ class _Layout:
         """Return a constant in the order of its axes in memory."""
         assert isinstance(op, (tri.Constant, tri.Weight))
         array = self.module.weights[op.name] if isinstance(op, tri.Weight) else op.value
+        if is_string(dtype_of(array.dtype)):
+            array = handles_of(array)
         return array.transpose(order_of(op.y.type))
 
     def _place_outputs(self, places: dict[ir.Value, Place]) -> None:

@@ -112,6 +112,9 @@ def _store(model: onnx.ModelProto, name: str, array: Array) -> None:
     tensor.name = name
     tensor.dims.extend(array.shape)
     tensor.data_type = element_type(Tensor.of(array).dtype)
+    if array.dtype == object:
+        tensor.string_data.extend(text.encode() for text in array.reshape(-1))
+        return
     tensor.raw_data = array.astype(array.dtype.newbyteorder("<"), copy=False).tobytes()
 
 

@@ -74,6 +74,13 @@ class OnnxGraph:
         name = self._node_name(op_type)
         self.nodes.append(helper.make_node(op_type, names, made, name, domain=domain, **given))
 
+    def array(self, value: ir.Value, what: str) -> Array:
+        """Return a constant that ONNX takes as an attribute; Unsupported for what is computed."""
+        array = self.flow.array(self.flow.resolve(value))
+        if array is None:
+            raise Unsupported(f"has {what} that are computed, ONNX takes constants")
+        return array
+
     def add_size_node(self, op_type: str, inputs: Sequence[Input], **attributes: Any) -> str:
         """Add a node that computes sizes, which no node of the model is named after."""
         op, self._op = self._op, None

@@ -8,6 +8,7 @@ import numpy as np
 from ...core.errors import Invalid, need_one_of
 from ...core.fields import Operand, Result
 from ...core.numerics.narrow import ROUND_MODES, cast_narrow, powers_of_two
+from ...core.numerics.text import numbers_of, spelled_numbers
 from ...core.tensor import (
     DTYPES,
     Array,
@@ -15,6 +16,7 @@ from ...core.tensor import (
     broadcast,
     dtype_of,
     is_narrow,
+    is_string,
     numpy_dtype,
     same_dtype,
 )
@@ -97,7 +99,7 @@ class Cast(TriOp):
     Floats lose their fraction on the way to an integer; integers that do not fit wrap around;
     any non-zero value, NaN included, is true. A float outside of the range of the integer type
     has no defined result. `saturate` is for floats of 8 bits: without it, what does not fit becomes
-    infinite or NaN.
+    infinite or NaN. Numbers become text, and text the numbers that it spells.
     """
 
     x: Operand
@@ -116,6 +118,10 @@ class Cast(TriOp):
 
     def reference(self, x: Array) -> Array:
         dtype = numpy_dtype(self.to)
+        if x.dtype == object:
+            return x if is_string(self.to) else numbers_of(x, dtype)
+        if is_string(self.to):
+            return spelled_numbers(x)
         if is_narrow(self.to) or is_narrow(dtype_of(x.dtype)):
             return cast_narrow(x, dtype, self.saturate)
         return x.astype(dtype)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ...core.tensor import Array, Tensor, broadcast, same_dtype
+from ...core.tensor import Array, Tensor, broadcast, is_string, same_dtype
 from ..numeric import need_number, need_wide
 from .base import Binary, BoolBinary
 
@@ -16,14 +16,14 @@ class Comparison(Binary, abstract=True):
 
 
 class Equal(Binary):
-    """Report whether a == b; of numbers or of bools."""
+    """Report whether a == b; of numbers, of bools, or of strings."""
 
     def infer(self, a: Tensor, b: Tensor) -> Tensor:
-        same_dtype(need_wide(a), b)
+        same_dtype(a if is_string(a.dtype) else need_wide(a), b)
         return Tensor(broadcast(a.shape, b.shape), "i1")
 
     def reference(self, a: Array, b: Array) -> Array:
-        return np.equal(a, b)
+        return np.equal(a, b).astype(bool, copy=False)
 
 
 class Less(Comparison):

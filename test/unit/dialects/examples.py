@@ -7,7 +7,15 @@ from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
-from trivium.dialects.core.tensor import DTYPES, Array, Shape, Tensor, is_float, numpy_dtype
+from trivium.dialects.core.tensor import (
+    DTYPES,
+    Array,
+    Shape,
+    Tensor,
+    is_float,
+    is_string,
+    numpy_dtype,
+)
 
 FLOATS = ("f64", "f32", "f16", "bf16")
 INTEGERS = ("i64", "i32", "i16", "i8", "ui64", "ui32", "ui16", "ui8")
@@ -33,6 +41,9 @@ def _type(operand: Any) -> Any:
     if operand is None:
         return None
     return [Tensor.of(a) for a in operand] if isinstance(operand, list) else Tensor.of(operand)
+
+
+WORDS = ["", "a", "B", "a b  a", '\u00fc\u4e2d "\\', "\n\0x"]
 
 
 class Pick:
@@ -85,6 +96,8 @@ class Pick:
         """Draw an array of one of some element types, special values among the floats."""
         dtype = self.one(*dtypes)
         random = np.random.default_rng(self.between(0, 1 << 16))
+        if is_string(dtype):
+            return random.choice(WORDS, shape).astype(object)
         if is_float(dtype):
             values = random.normal(0, 3, shape)
             special = random.choice([0.0, -0.0, np.inf, -np.inf, np.nan], shape)

@@ -14,6 +14,7 @@ from examples_moves import MOVES
 from examples_networks import NETWORKS
 from examples_nn import NN
 from examples_selection import SELECTION
+from examples_text import TEXT
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from trivium.dialects import cpu, dla, tri
@@ -23,7 +24,7 @@ from trivium.dialects.core.module import Module, ops
 from trivium.dialects.core.op import Op
 from trivium.dialects.core.tensor import Tensor
 
-EXAMPLES = MATH | MOVES | NETWORKS | NN | SELECTION | CPU | DLA
+EXAMPLES = MATH | MOVES | NETWORKS | NN | SELECTION | TEXT | CPU | DLA
 OTHERS = {
     tri.Weight: "has its value beside the IR, not in `reference`",
     tri.Group: "means what its body means",

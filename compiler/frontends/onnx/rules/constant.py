@@ -8,7 +8,7 @@ import math
 import numpy as np
 
 from .....dialects import tri
-from .....dialects.core.errors import Invalid, Unsupported
+from .....dialects.core.errors import Invalid
 from .....dialects.core.op import Op
 from .....dialects.core.sizes.atoms import Size
 from .....dialects.core.tensor import Array, is_integer, numpy_dtype
@@ -44,8 +44,6 @@ def constant(
     value_string: str | None = None,
     value_strings: tuple[str, ...] | None = None,
 ) -> Array:
-    if value_string is not None or value_strings is not None:
-        raise Unsupported("makes strings, must make numbers")
     forms = (
         (value, None),
         (sparse_value, None),
@@ -53,6 +51,8 @@ def constant(
         (value_floats, np.float32),
         (value_int, np.int64),
         (value_ints, np.int64),
+        (value_string, object),
+        (value_strings, object),
     )
     given = [np.asarray(v, dtype) for v, dtype in forms if v is not None]
     if len(given) != 1:

@@ -20,7 +20,7 @@ from ..registry import Node, Value, onnx_op
 Results = DataDependentOp | tuple[Array, ...]
 
 
-def _found(
+def found_results(
     node: Node, operands: Sequence[Value | None], op: Callable[[Size], DataDependentOp]
 ) -> Results:
     """Compute the results of an op that finds one size, or build it with a symbol for this size."""
@@ -37,7 +37,7 @@ def _found(
 
 @onnx_op("NonZero", since=9)
 def non_zero(x: Value, *, node: Node) -> Results:
-    return _found(node, [x], lambda count: tri.NonZero(count=count))
+    return found_results(node, [x], lambda count: tri.NonZero(count=count))
 
 
 @onnx_op("Compress", since=9)
@@ -47,7 +47,9 @@ def compress(x: Value, condition: Value, *, axis: int | None = None, node: Node)
     axis = normalize_axis(axis, tensor(x).rank)
     chosen = node.evaluate(condition)
     if chosen is None:
-        return _found(node, [x, condition], lambda count: tri.Compress(count=count, axis=axis))
+        return found_results(
+            node, [x, condition], lambda count: tri.Compress(count=count, axis=axis)
+        )
     size = tensor(x).shape[axis]
     if chosen.ndim != 1 or chosen.size > size:
         raise Invalid(f"has a condition of shape {list(chosen.shape)} for {size} elements")
@@ -64,7 +66,9 @@ def unique(x: Value, *, axis: int | None = None, sorted: int = 1, node: Node) ->
         return tri.Unique(count=0, axis=along, sorted=bool(sorted)).reference(listed)
     if axis is None:
         x = tri.Reshape.build(x, shape=(tensor(x).size,)).y
-    return _found(node, [x], lambda count: tri.Unique(count=count, axis=along, sorted=bool(sorted)))
+    return found_results(
+        node, [x], lambda count: tri.Unique(count=count, axis=along, sorted=bool(sorted))
+    )
 
 
 @onnx_op("NonMaxSuppression", since=10)
@@ -83,7 +87,7 @@ def non_max_suppression(
     limit = _limit(max_output_boxes_per_class, node)
     operands = [boxes, scores, _scalar(iou_threshold, node), _scalar(score_threshold, node)]
     centered = bool(center_point_box)
-    return _found(
+    return found_results(
         node,
         operands,
         lambda count: tri.NonMaxSuppression(count=count, limit=limit, centered=centered),

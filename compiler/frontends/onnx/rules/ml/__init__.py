@@ -1,6 +1,6 @@
 """Rules of the operators of classical machine learning, domain `ai.onnx.ml`.
 
-Class labels are integers. Imported by the registration of `rules/` only. Start reading at
+Class labels are integers or text. Imported by the registration of `rules/` only. Start reading at
 `scaling.py`.
 """
 

@@ -1,14 +1,14 @@
-"""Rules of `ai.onnx.ml` for categories and keys that are numbers."""
+"""Rules of `ai.onnx.ml` for categories and keys: numbers, or text."""
 
 import numpy as np
 
 from ......dialects import tri
-from ......dialects.core.errors import Invalid, Unsupported
-from ......dialects.core.tensor import Array, is_float, numpy_dtype
-from ....core.values import cast, constant, tensor
+from ......dialects.core.errors import Invalid
+from ......dialects.core.tensor import Array, is_string, numpy_dtype
+from ....core.values import cast, constant, single, tensor
 from ...registry import Value, onnx_op
 from . import DOMAIN
-from .operands import need_no_text
+from .operands import is_text, texts
 
 Ints = tuple[int, ...]
 Floats = tuple[float, ...]
@@ -26,12 +26,10 @@ def one_hot_encoder(
 
     ONNX Runtime refuses to run on one that is unknown where `zeros` is 0.
     """
-    need_no_text("categories", cats_strings)
-    if not cats_int64s:
-        raise Invalid("lacks attribute 'cats_int64s'")
-    x = cast(x, "i64")
+    categories = _given("categories", cats_int64s, cats_strings)
+    x = x if is_text(categories) else cast(x, "i64")
     wide = tri.Reshape.build(x, shape=(*tensor(x).shape, 1)).y
-    return cast(tri.Equal.build(wide, constant(np.array(cats_int64s, np.int64))).y, "f32")
+    return cast(tri.Equal.build(wide, constant(categories)).y, "f32")
 
 
 @onnx_op("CategoryMapper", since=1, domain=DOMAIN)
@@ -43,18 +41,30 @@ def category_mapper(
     default_int64: int = -1,
     default_string: str = "_Unused",
 ) -> Value:
-    raise Unsupported("maps categories to text or back, must have numbers on both sides")
+    """Replace text by integers, or integers by text: as the type of `x` asks."""
+    numbers, names = np.array(cats_int64s, np.int64), texts(cats_strings)
+    if is_string(tensor(x).dtype):
+        return _mapped(x, names, numbers, np.array(default_int64))
+    return _mapped(x, numbers, names, np.array(default_string, object))
 
 
 @onnx_op("LabelEncoder", since=1, domain=DOMAIN)
-def label_encoder_of_text(
+def label_encoder_1(
     x: Value,
     *,
     classes_strings: Texts = (),
     default_int64: int = -1,
     default_string: str = "_Unused",
 ) -> Value:
-    raise Unsupported("maps labels to text or back, must have numbers on both sides")
+    """Replace text by its place in a list, or places by text."""
+    places = tuple(range(len(classes_strings)))
+    return category_mapper(
+        x,
+        cats_int64s=places,
+        cats_strings=classes_strings,
+        default_int64=default_int64,
+        default_string=default_string,
+    )
 
 
 @onnx_op("LabelEncoder", since=2, domain=DOMAIN)
@@ -75,29 +85,38 @@ def label_encoder(
     values_tensor: Array | None = None,
 ) -> Value:
     """Replace each key by its value, and others by a default."""
-    need_no_text("keys or values", keys_strings, values_strings)
-    keys = _given(keys_tensor, keys_int64s, keys_floats, "keys")
-    values = _given(values_tensor, values_int64s, values_floats, "values")
+    keys = _given("keys", keys_tensor, keys_int64s, keys_floats, keys_strings)
+    values = _given("values", values_tensor, values_int64s, values_floats, values_strings)
+    default = {"O": default_string, "i": default_int64}.get(values.dtype.kind, default_float)
+    other = default if default_tensor is None else single(default_tensor)
+    return _mapped(x, keys, values, np.array(other, values.dtype))
+
+
+def _given(what: str, *lists: Array | Ints | Floats | Texts | None) -> Array:
+    """Return the one list that is given, of integers, floats or text; Invalid unless there is."""
+    arrays = [_array(listed) for listed in lists if listed is not None and len(listed)]
+    if len(arrays) != 1:
+        raise Invalid(f"has {len(arrays)} lists of {what}, must have 1")
+    return arrays[0].reshape(-1)
+
+
+def _array(listed: Array | Ints | Floats | Texts) -> Array:
+    if isinstance(listed, np.ndarray):
+        return listed
+    kinds = {int: np.int64, float: np.float32, str: object}
+    return np.array(listed, kinds[type(listed[0])])
+
+
+def _mapped(x: Value, keys: Array, values: Array, other: Array) -> Value:
+    """Look up text in a table; gather by numbers, for which targets have kernels."""
     if keys.dtype != numpy_dtype(tensor(x).dtype):
         raise Invalid(f"has keys of {keys.dtype} for {tensor(x)}")
     if len(keys) != len(values):
         raise Invalid(f"has {len(keys)} keys, must have as many as values, {len(values)}")
-    default = default_float if is_float(tensor(constant(values)).dtype) else default_int64
-    other = np.array(default if default_tensor is None else default_tensor.reshape(()))
-    table = np.append(values, other.astype(values.dtype))
+    if is_text(keys) or not len(keys):
+        return tri.Lookup.build(x, constant(keys), constant(values), constant(other)).y
+    table = np.append(values, other)
     return tri.Gather.build(constant(table), _places(x, keys), axis=0).y
-
-
-def _given(array: Array | None, integers: Ints, floats: Floats, what: str) -> Array:
-    if array is not None:
-        if array.dtype.kind not in "iuf":
-            need_no_text(what, True)
-        return array.reshape(-1)
-    if integers:
-        return np.array(integers, np.int64)
-    if not floats:
-        raise Invalid(f"lacks {what}")
-    return np.array(floats, np.float32)
 
 
 def _places(x: Value, keys: Array) -> Value:

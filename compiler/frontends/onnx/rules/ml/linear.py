@@ -8,7 +8,7 @@ from ....core.values import constant, tensor
 from ...registry import Value, onnx_op
 from . import DOMAIN
 from .operands import column, matrix, numbers_like
-from .scores import best, class_labels, is_single, labels_at, opposite, transformed
+from .scores import best, class_labels, is_single, label_of_two, labels_at, opposite, transformed
 
 Floats = tuple[float, ...]
 
@@ -44,12 +44,10 @@ def linear_classifier(
     classes = len(intercepts) or len(labels)
     scores = _products(x, coefficients, intercepts, classes)
     if not is_single(scores):
-        chosen = labels_at(best(scores), labels or tuple(range(classes)))
+        chosen = labels_at(best(scores), labels if labels.size else np.arange(classes))
         return chosen, transformed(scores, post_transform)
     above = tri.Greater.build(column(scores, 0), numbers_like(0, scores)).y
-    two = labels if len(labels) == 2 else (0, 1)
-    negative, positive = (constant(np.array(label, np.int64)) for label in two)
-    chosen = tri.Where.build(above, positive, negative).y
+    chosen = label_of_two(above, labels if len(labels) == 2 else np.arange(2))
     if len(labels) != 2:
         return chosen, transformed(scores, post_transform)
     of_one = post_transform in ("LOGISTIC", "PROBIT")  # a softmax of one score is the score

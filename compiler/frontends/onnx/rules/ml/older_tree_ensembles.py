@@ -7,11 +7,19 @@ import numpy as np
 from ......dialects import tri
 from ......dialects.core.errors import Invalid
 from ......dialects.core.tensor import Array
-from ....core.values import cast, constant, tensor
+from ....core.values import cast, tensor
 from ...registry import Value, onnx_op
 from . import DOMAIN
 from .operands import column, matrix, numbers_like
-from .scores import best, both_classes, class_labels, labels_at, opposite, transformed
+from .scores import (
+    best,
+    both_classes,
+    class_labels,
+    label_of_two,
+    labels_at,
+    opposite,
+    transformed,
+)
 from .tree_nodes import LEAF, Leaves, Nodes, ensemble
 
 Ints = tuple[int, ...]
@@ -123,11 +131,10 @@ def _with_base(scores: Value, base: Array) -> Value:
     return tri.Add.build(scores, numbers_like(base, scores)).y if base.size else scores
 
 
-def _of_two(score: Value, labels: Ints, transform: str, is_share: bool) -> tuple[Value, Value]:
+def _of_two(score: Value, labels: Array, transform: str, is_share: bool) -> tuple[Value, Value]:
     """Decide between two classes by one score, a probability if all weights are positive."""
     above = tri.Greater.build(column(score, 0), numbers_like(0.5 if is_share else 0, score)).y
-    negative, positive = (constant(np.array(label, np.int64)) for label in labels)
-    chosen = tri.Where.build(above, positive, negative).y
+    chosen = label_of_two(above, labels)
     if transform == "PROBIT":
         return chosen, cast(transformed(score, transform), "f32")
     if transform == "LOGISTIC":

@@ -3,16 +3,20 @@
 import numpy as np
 
 from ......dialects import tri
-from ......dialects.core.errors import Invalid, Unsupported
+from ......dialects.core.errors import Invalid
 from ......dialects.core.tensor import Array, is_float, numpy_dtype
 from ....core.values import cast, constant, tensor
 from ...registry import Value
 
 
-def need_no_text(what: str, *given: object) -> None:
-    """Raise Unsupported for attributes that contain text: what names them in the message."""
-    if any(given):
-        raise Unsupported(f"has {what} of text, must have integers")
+def texts(listed: tuple[str, ...]) -> Array:
+    """Return strings as an array."""
+    return np.array(listed, object)
+
+
+def is_text(array: Array) -> bool:
+    """Return whether an array has strings."""
+    return array.dtype == object
 
 
 def floats(x: Value) -> Value:

@@ -6,22 +6,28 @@ import numpy as np
 
 from ......dialects import tri
 from ......dialects.core.errors import Unsupported
+from ......dialects.core.tensor import Array
 from ....core.values import constant, tensor
 from ...registry import Value
-from .operands import need_no_text, numbers_like
+from .operands import numbers_like, texts
 
 TRANSFORMS = ("NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT")
 
 
-def class_labels(integers: tuple[int, ...], texts: tuple[str, ...]) -> tuple[int, ...]:
-    """Return the labels of classes; Unsupported unless they are integers."""
-    need_no_text("class labels", texts)
-    return integers
+def class_labels(integers: tuple[int, ...], names: tuple[str, ...]) -> Array:
+    """Return the labels of classes: integers, or text; none where a node has none."""
+    return texts(names) if names else np.array(integers, np.int64)
 
 
-def labels_at(places: Value, labels: tuple[int, ...]) -> Value:
+def labels_at(places: Value, labels: Array) -> Value:
     """Return the label of each class that an index names."""
-    return tri.Gather.build(constant(np.array(labels, np.int64)), places, axis=0).y
+    return tri.Gather.build(constant(labels), places, axis=0).y
+
+
+def label_of_two(is_second: Value, labels: Array) -> Value:
+    """Return the second of two labels where a condition is true, else the first."""
+    first, second = (constant(labels[i : i + 1].reshape(())) for i in range(2))
+    return tri.Where.build(is_second, second, first).y
 
 
 def best(scores: Value) -> Value:

@@ -1,14 +1,14 @@
-"""ONNX rules for text."""
+"""ONNX rule that counts n-grams."""
 
 from collections.abc import Iterator
 
 import numpy as np
 
-from .....dialects import tri
-from .....dialects.core.errors import Invalid, Unsupported
-from .....dialects.core.tensor import Array, numpy_dtype
-from ...core.values import constant, tensor
-from ..registry import Value, onnx_op
+from ......dialects import tri
+from ......dialects.core.errors import Invalid
+from ......dialects.core.tensor import Array, is_string, numpy_dtype
+from ....core.values import constant, tensor
+from ...registry import Value, onnx_op
 
 Ints = tuple[int, ...]
 
@@ -28,8 +28,6 @@ def tf_idf_vectorizer(
     weights: tuple[float, ...] = (),
 ) -> Value:
     """Compare every place of the sequence with every n-gram, and count."""
-    if pool_strings:
-        raise Unsupported("has a pool of strings, must have one of integers")
     if mode not in ("TF", "IDF", "TFIDF"):
         raise Invalid(f"has mode '{mode}', must be TF, IDF or TFIDF")
     sequence = tensor(x)
@@ -39,7 +37,9 @@ def tf_idf_vectorizer(
         raise Invalid(f"has {len(weights)} weights for n-grams at {ngram_indexes}")
     outer = sequence.shape[:-1]
     total: Value = constant(np.zeros((*outer, max(ngram_indexes) + 1), np.float32))
-    for first, grams in _pool(pool_int64s, ngram_counts, len(ngram_indexes)):
+    for first, grams in _pool(
+        _items(x, pool_int64s, pool_strings), ngram_counts, len(ngram_indexes)
+    ):
         if not min_gram_length <= grams.shape[1] <= max_gram_length:
             continue
         part = slice(first, first + len(grams))
@@ -54,14 +54,23 @@ def tf_idf_vectorizer(
     return total
 
 
-def _pool(pool: Ints, starts: Ints, count: int) -> Iterator[tuple[int, Array]]:
+def _items(x: Value, integers: Ints, strings: tuple[str, ...]) -> Array:
+    """Return the pool, of the element type of the sequence."""
+    if is_string(tensor(x).dtype):
+        return np.array(strings, object)
+    if strings:
+        raise Invalid(f"has a pool of strings, must have one of {tensor(x).dtype}")
+    return np.array(integers, np.int64)
+
+
+def _pool(pool: Array, starts: Ints, count: int) -> Iterator[tuple[int, Array]]:
     """Yield the n-grams of each length, and the number of the first of them."""
     number = 0
     for length, (start, end) in enumerate(zip(starts, (*starts[1:], len(pool)), strict=True), 1):
         if not 0 <= start <= end <= len(pool) or (end - start) % length:
             raise Invalid(f"has ngram_counts {starts}, which do not split a pool of {len(pool)}")
         if end > start:
-            grams = np.array(pool[start:end]).reshape(-1, length)
+            grams = pool[start:end].reshape(-1, length)
             yield number, grams
             number += len(grams)
     if number != count:

@@ -1,0 +1,4 @@
+"""ONNX rules for text.
+
+Start reading at `strings.py`.
+"""

@@ -1,0 +1,4 @@
+"""Ops on text, and tables whose keys may be text.
+
+Start reading at `strings.py`.
+"""
