@@ -37,7 +37,7 @@ func.func @concat(%x: tensor<2x1x!tri.string>, %y: tensor<3x!tri.string>)
 
 // How many parts there are, a run finds out.
 // CHECK-LABEL: func.func @split
-// CHECK:         "tri.string_split"(%{{.*}}) {delimiter = ",", maxsplit = -1 : i64, parts = "u0"}
+// CHECK:         "tri.string_split"(%{{.*}}) {delimiter = ",", parts = "u0"}
 func.func @split(%x: tensor<2x!tri.string>)
     -> (tensor<2x?x!tri.string, ["", "u0"]>, tensor<2xi64>)
     attributes {trivium.symbols = {u0 = "0.."}} {
