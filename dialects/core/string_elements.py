@@ -5,6 +5,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from .errors import Invalid
 from .mlir import ir
 from .tensor import Array, Shape
 
@@ -14,7 +15,15 @@ _NAMED = {b"n": b"\n", b"t": b"\t"}
 
 
 def string_elements(array: Array, type_: ir.Type) -> ir.Attribute:
-    """Return an array of Python strings as an attribute of a tensor type."""
+    """Return an array of Python strings as an attribute of a tensor type.
+
+    Raises Invalid for other objects, and for strings that are not Unicode.
+    """
+    for text in array.reshape(-1):
+        if not isinstance(text, str):
+            raise Invalid(f"has a {type(text).__name__} among its elements, must have strings")
+        if any("\ud800" <= letter <= "\udfff" for letter in text):
+            raise Invalid(f"has {text!r}, which is not Unicode")
     if not array.size:
         return ir.Attribute.parse(f"dense<> : {type_}")
     assert isinstance(type_, ir.RankedTensorType)

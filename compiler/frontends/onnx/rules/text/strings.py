@@ -1,7 +1,7 @@
 """ONNX rules for operators on strings."""
 
 from ......dialects import tri
-from ......dialects.core.errors import need_one_of
+from ......dialects.core.errors import Invalid, need_one_of
 from ......dialects.core.sizes.atoms import Size
 from ...registry import Node, Value, onnx_op
 from ..selection import Results, found_results
@@ -47,5 +47,7 @@ def string_normalizer(
 
 
 @onnx_op("RegexFullMatch", since=20)
-def regex_full_match(x: Value, *, pattern: str) -> tri.RegexFullMatch:
+def regex_full_match(x: Value, *, pattern: str | None = None) -> tri.RegexFullMatch:
+    if pattern is None:
+        raise Invalid("lacks attribute 'pattern'")
     return tri.RegexFullMatch.build(x, pattern=pattern)
