@@ -14,6 +14,7 @@ class Package(NamedTuple):
 
 
 OPTIONAL = {
+    "PIL": Package("pillow", "images"),
     "ml_dtypes": Package("ml_dtypes", "compile"),
     "onnx": Package("onnx", "compile"),
     "pnnx": Package("pnnx", "torch"),

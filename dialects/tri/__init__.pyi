@@ -113,6 +113,7 @@ from .group import check_closed as check_closed
 from .image.conv import Conv as Conv
 from .image.conv import ConvTranspose as ConvTranspose
 from .image.conv import Convolution as Convolution
+from .image.decode import DecodeImage as DecodeImage
 from .image.deform import DeformConv as DeformConv
 from .image.interpolation import Axis as Axis
 from .image.interpolation import Kernel as Kernel

@@ -90,12 +90,21 @@ def define_sizes(pick: Pick) -> Example:
     return Example((x,), {"sizes": sizes, "limits": pick.one((), sizes)})
 
 
+def decode_image(pick: Pick) -> Example:
+    """Write a file in the plainest of formats: a line, then the pixels."""
+    height, width, pixels = pick.between(1, 3), pick.between(1, 3), pick.one("RGB", "BGR")
+    data = f"P6 {width} {height} 255\n".encode() + bytes(range(3 * height * width))
+    attributes = {"height": height, "width": width, "pixels": pixels}
+    return Example((np.frombuffer(data, np.uint8),), attributes)
+
+
 SELECTION: dict[type[tri.TriOp], Maker] = {
     tri.NonZero: non_zero,
     tri.Compress: compress,
     tri.Unique: unique,
     tri.NonMaxSuppression: non_max_suppression,
     tri.DefineSizes: define_sizes,
+    tri.DecodeImage: decode_image,
     tri.PaddedNonZero: padded_non_zero,
     tri.PaddedNonMaxSuppression: padded_non_max_suppression,
 }

@@ -21,6 +21,11 @@ POOLS: dict[type[Op], tuple[str, int]] = {
 }
 
 
+@exports(tri.DecodeImage)
+def decode_image(op: tri.DecodeImage, graph: OnnxGraph) -> None:
+    graph.add("ImageDecoder", [op.x], [op.y], since=20, pixel_format=op.pixels)
+
+
 @exports(*POOLS)
 def pool(op: tri.Pool, graph: OnnxGraph) -> None:
     name, since = POOLS[type(op)]

@@ -43,6 +43,7 @@ NOT_IN_TORCH = {
     *(tri.ReverseSequence, tri.ScatterNd, tri.DeformConv, tri.RoiAlign, tri.MaxRoiPool),
     *(tri.Quantize, tri.Dequantize, tri.Requantize, tri.RequantizeMean),
     *(tri.StringConcat, tri.StringSplit, tri.StringNormalize, tri.RegexFullMatch, tri.Lookup),
+    tri.DecodeImage,
 }
 """Ops that torch does not have, or not among what PNNX keeps."""
 

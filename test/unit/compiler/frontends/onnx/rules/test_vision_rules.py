@@ -1,7 +1,9 @@
 """Rules of regions and boxes against ONNX Runtime, where ONNX's own cases do not reach."""
 
 import numpy as np
+import onnx.parser
 import pytest
+import trivium
 from trivium.test.unit.compiler.frontends.onnx.graphs import array
 from trivium.test.unit.compiler.frontends.onnx.single_node import agree, reference
 
@@ -58,3 +60,24 @@ def test_affine_grid_of_one_pixel() -> None:
             "AffineGrid", [array(1, 2, 3), np.array([1, 1, 1, 1])], 20, align_corners=align
         )
         np.testing.assert_allclose(got[0, 0, 0], array(1, 2, 3)[0, :, 2], 1e-6)
+
+
+def test_an_image_file_is_decoded_in_a_session() -> None:
+    """Images of several sizes, each the pixels behind a header of text."""
+    session = trivium.compile(
+        onnx.parser.parse_model("""<ir_version: 9, opset_import: ["" : 20]>
+        g (uint8[N] x) => (uint8[H, W, 1] gray, uint8[H, W, 3] bgr) {
+            gray = ImageDecoder<pixel_format = "Grayscale">(x)
+            bgr = ImageDecoder<pixel_format = "BGR">(x)
+        }""")
+    )
+    for height, width in ((2, 3), (5, 4)):
+        pixels = np.random.default_rng(height).integers(0, 256, (height, width, 3), np.uint8)
+        file = f"P6 {width} {height} 255\n".encode() + pixels.tobytes()
+        results = session.run({"x": np.frombuffer(file, np.uint8)})
+        np.testing.assert_array_equal(results["bgr"], pixels[..., ::-1])
+        luma = pixels @ [0.299, 0.587, 0.114]  # ITU-R BT.601
+        assert results["gray"].shape == (height, width, 1)
+        assert np.abs(results["gray"][..., 0] - luma).max() <= 1
+    with pytest.raises(ValueError, match="has 3 bytes that are no image"):
+        session.run({"x": np.zeros(3, np.uint8)})
