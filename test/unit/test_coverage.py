@@ -28,6 +28,7 @@ AT_RUN_TIME = {
     "index * is outside [*, *) of axis *",
     "region is of image *, must be in [0, *)",
     "sequence_lens is *, must be in [0, *]",
+    "* * is outside [0, *)",
     "finds * and * for size *",
     "finds * for size *, must be *",
     "puts out tensors of shapes * and *, must be of one",
