@@ -4,6 +4,8 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import Invalid
+
 Array = np.ndarray[Any, np.dtype[Any]]
 
 _NOT_FINITE = {"inf": "INF", "-inf": "-INF", "nan": "NaN"}
@@ -28,7 +30,7 @@ def _spelled_integer(number: Any) -> str:
 def numbers_of(texts: Array, dtype: "np.dtype[Any]") -> Array:
     """Return the numbers that strings spell; integers that do not fit wrap around.
 
-    Raises ValueError for a string that is no number of the type.
+    Raises Invalid for a string that is no number of the type.
     """
     if dtype.kind not in "biu":
         return np.array([_float(text) for text in texts.reshape(-1)], dtype).reshape(texts.shape)
@@ -40,14 +42,14 @@ def _float(text: str) -> float:
     try:
         return float(text)
     except ValueError:
-        raise ValueError(f"casts {text!r} to a float, must be a number") from None
+        raise Invalid(f"casts {text!r} to a float, must be a number") from None
 
 
 def _integer(text: str) -> int:
     try:
         return int(text)
     except ValueError:
-        raise ValueError(f"casts {text!r} to an integer, must be one") from None
+        raise Invalid(f"casts {text!r} to an integer, must be one") from None
 
 
 def _wrapped(number: int) -> int:

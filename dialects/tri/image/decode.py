@@ -20,7 +20,8 @@ class DecodeImage(DataDependentOp, TriOp):
     """Decode the bytes of an image file: BMP, JPEG, JPEG 2000, PNG, PNM, TIFF or WebP.
 
     `y` is ui8 [height, width, channels], in the order `pixels`: RGB, BGR or Grayscale. Pillow
-    decodes; without it, the op raises CompileError. Source: ONNX `ImageDecoder`.
+    decodes: the op raises CompileError without it, and Invalid for bytes that it does not read.
+    Source: ONNX `ImageDecoder`.
     """
 
     x: Operand
@@ -46,7 +47,7 @@ class DecodeImage(DataDependentOp, TriOp):
             with Image.open(io.BytesIO(x.tobytes())) as image:
                 pixels = np.asarray(image.convert("L" if self.pixels == "Grayscale" else "RGB"))
         except UnidentifiedImageError:
-            raise ValueError(f"has {x.size} bytes that are no image that Pillow reads") from None
+            raise Invalid(f"has {x.size} bytes that are no image that Pillow reads") from None
         pixels = pixels.reshape(*pixels.shape[:2], CHANNELS[self.pixels])
         return np.ascontiguousarray(pixels[..., ::-1] if self.pixels == "BGR" else pixels)
 

@@ -110,7 +110,14 @@ def test_sizes_and_values_that_contradict_are_refused() -> None:
         trivium.compile(MODEL, shapes={"N": 1}, constants={"x": FEEDS})
 
 
-@pytest.mark.parametrize("dtype", ["U3", "O", "M8[s]"])
+def test_a_constant_of_text_is_not_one_of_numbers() -> None:
+    with pytest.raises(
+        trivium.CompileError, match=r"x: error: input is bound to .* object, must be"
+    ):
+        trivium.compile(MODEL, constants={"x": np.zeros((2, 3), object)})
+
+
+@pytest.mark.parametrize("dtype", ["U3", "M8[s]"])
 def test_a_constant_has_an_element_type_of_ours(dtype: str) -> None:
     with pytest.raises(trivium.CompileError, match="x: error: input is bound to a value: element"):
         trivium.compile(MODEL, constants={"x": np.zeros((2, 3), dtype)})

@@ -7,7 +7,7 @@ import numpy as np
 import onnx.parser
 import pytest
 import trivium
-from trivium.dialects.core.errors import CompileError
+from trivium.dialects.core.errors import CompileError, Invalid
 from trivium.dialects.core.tensor import Array
 
 ort = pytest.importorskip("onnxruntime")
@@ -100,7 +100,7 @@ def test_what_is_no_number_is_an_error() -> None:
     header = '<ir_version: 8, opset_import: ["" : 17]>\n'
     body = "main (string[N] x) => (float[N] y) { y = Cast<to = 1>(x) }"
     session = trivium.compile(onnx.parser.parse_model(header + body))
-    with pytest.raises(ValueError, match="casts 'three' to a float, must be a number"):
+    with pytest.raises(Invalid, match="casts 'three' to a float, must be a number"):
         session.run({"x": text("three")})
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import onnx.parser
 import pytest
 import trivium
+from trivium.dialects.core.errors import Invalid
 from trivium.test.unit.compiler.frontends.onnx.graphs import array
 from trivium.test.unit.compiler.frontends.onnx.single_node import agree, reference
 
@@ -79,5 +80,5 @@ def test_an_image_file_is_decoded_in_a_session() -> None:
         luma = pixels @ [0.299, 0.587, 0.114]  # ITU-R BT.601
         assert results["gray"].shape == (height, width, 1)
         assert np.abs(results["gray"][..., 0] - luma).max() <= 1
-    with pytest.raises(ValueError, match="has 3 bytes that are no image"):
+    with pytest.raises(Invalid, match="has 3 bytes that are no image"):
         session.run({"x": np.zeros(3, np.uint8)})
