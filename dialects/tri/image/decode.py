@@ -40,13 +40,13 @@ class DecodeImage(DataDependentOp, TriOp):
 
     def reference(self, x: Array) -> Array:
         try:
-            from PIL import Image, UnidentifiedImageError
+            from PIL import Image
         except ModuleNotFoundError:
             raise missing("PIL", "decoding images") from None
         try:
             with Image.open(io.BytesIO(x.tobytes())) as image:
                 pixels = np.asarray(image.convert("L" if self.pixels == "Grayscale" else "RGB"))
-        except UnidentifiedImageError:
+        except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):
             raise Invalid(f"has {x.size} bytes that are no image that Pillow reads") from None
         pixels = pixels.reshape(*pixels.shape[:2], CHANNELS[self.pixels])
         return np.ascontiguousarray(pixels[..., ::-1] if self.pixels == "BGR" else pixels)
