@@ -37,7 +37,6 @@ AT_RUN_TIME = {
     "puts out tensors of shapes * and *, must be of one",
     "finds size *, must be at most *",
     "tree * is deeper than *",
-    "* * is outside [0, *)",
 }
 OF_OTHERS = {"is of '*' alone, stands in a * for '*'"}
 """What can only be said of dialects outside of Trivium: test_own_ops.py has some."""

@@ -275,12 +275,8 @@ def test_svm_classifier(kernel: str, counts: list[int]) -> None:
 
 
 FAULTS: list[tuple[str, dict[str, Any], str]] = [
-    (
-        "LinearClassifier",
-        {"coefficients": [1.0] * 8, "classlabels_strings": ["a", "b"], "intercepts": [0.0, 1.0]},
-        "has class labels of text, must have integers",
-    ),
-    ("LabelEncoder", {"keys_strings": ["a"], "values_int64s": [1]}, "has keys or values of text"),
+    ("LabelEncoder", {"keys_strings": ["a"], "values_int64s": [1]}, "has keys of object for"),
+    ("LabelEncoder", {"keys_floats": [1.0]}, "has 0 lists of values, must have 1"),
     ("Scaler", {"offset": [1.0, 2.0], "scale": [1.0]}, "has 2 numbers, must have 1 or 4"),
     ("Normalizer", {"norm": "L3"}, "has norm 'L3', must be MAX, L1 or L2"),
     (
