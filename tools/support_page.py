@@ -79,13 +79,14 @@ def _onnx_rows() -> Iterator[tuple[str, str]]:
 
 def _pnnx_types() -> list[str]:
     from ..compiler.frontends.pnnx import rules as rules
-    from ..compiler.frontends.pnnx.registry import ATTRIBUTE, INPUT, OUTPUT, RULES
+    from ..compiler.frontends.pnnx.format.operator import ATTRIBUTE, INPUT, OUTPUT
+    from ..compiler.frontends.torch.registry import RULES
 
     return sorted([*RULES, INPUT, OUTPUT, ATTRIBUTE])
 
 
 def _pnnx_refusals() -> Iterator[str]:
-    from ..compiler.frontends.pnnx.registry import REFUSED
+    from ..compiler.frontends.torch.registry import REFUSED
 
     for type_, reason in sorted(REFUSED.items()):
         yield f"`{type_}` {reason}"

@@ -10,9 +10,9 @@ from ....dialects.core.mlir import ir
 from ....dialects.core.op import Op
 from ....dialects.core.tensor import Array, Shape, Tensor
 from ...frontends.pnnx import Attribute, Graph, Operand, Operator, Parameter
-from ...frontends.pnnx.element_types import word_of
 from ...frontends.pnnx.format.parameters import Value
 from ...frontends.pnnx.format.tensor_type import SIZES
+from ...frontends.torch.element_types import word_of
 from ..flow import Flow, Names, Rules, unique
 
 RULES = Rules("PNNX")

@@ -1,7 +1,7 @@
 """The PNNX frontend: the format as a library of its own, free of MLIR; its import into `tri`.
 
-The driver, the exporter and users import it. Start with `importer.py`; `registry.py` has the table
-of rules, `rules` has one module for each family of operators, `format` reads and writes files.
+The driver, the exporter and users import it. Start with `importer.py`; `format` reads and
+writes files, `rules` has what PNNX alone has: the rules of torch are in `frontends/torch`.
 """
 
 from .format.attributes import Attribute as Attribute

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from ....dialects.core.errors import Invalid, Unsupported
-from .format.operator import Operand, Operator
-from .operands import Converter
-from .registry import ATTRIBUTE, IGNORED, Rule, Slot
+from ..torch.operands import Converter
+from ..torch.registry import IGNORED, Rule, Slot
+from .format.operator import ATTRIBUTE, Operand, Operator
 
 
 @dataclass

@@ -21,15 +21,15 @@ from ..core.bindings import input_types
 from ..core.inputs import Input
 from ..core.main_function import MainFunction
 from ..core.results import fault_diagnostic, flat_results, name_results
+from ..torch.element_types import COMPLEX, element_type, word_of
+from ..torch.operands import Converter, parts_of
+from ..torch.registry import REFUSED, RULES, Complex
 from . import rules as rules
 from .baked_sizes import refuse_baked
 from .bind import bind
-from .element_types import COMPLEX, element_type, word_of
 from .format.graph import Graph
-from .format.operator import Operand, Operator
+from .format.operator import ATTRIBUTE, INPUT, OUTPUT, Operand, Operator
 from .format.param_file import read_pnnx
-from .operands import Converter, parts_of
-from .registry import ATTRIBUTE, INPUT, OUTPUT, REFUSED, RULES, Complex, is_unpacked
 from .ties import tied_axes, with_names, without_sizes
 
 
@@ -91,7 +91,7 @@ def _unsupported(graph: Graph, operator: Operator) -> Diagnostic:
         return Diagnostic(graph.where(operator), f"{what} {REFUSED[operator.type]}")
     close = difflib.get_close_matches(operator.type, RULES, 3, 0.85)
     notes = [f"similar types that are supported: {', '.join(close)}"] if close else []
-    notes.append("register a rule for it with pnnx_op: docs/extending/adding-a-frontend-rule.md")
+    notes.append("register a rule for it with torch_op: docs/extending/adding-a-frontend-rule.md")
     return Diagnostic(graph.where(operator), f"{what} is not supported", tuple(notes))
 
 
@@ -191,7 +191,7 @@ class _Importer:
             arguments = bind(operator, rule, self.operands, self.convert)
             made = flat_results(rule.function(*arguments.positional, **arguments.named))
             made = [self._materialize(each, operator, i) for i, each in enumerate(made)]
-        if len(operator.outputs) == 1 and len(made) > 1 and is_unpacked(operator.outputs[0]):
+        if len(operator.outputs) == 1 and len(made) > 1 and operator.outputs[0].is_unpacked:
             made = [made]
         if len(made) < len(operator.outputs):
             raise Unsupported(f"has {len(operator.outputs)} outputs, {len(made)} can be computed")

@@ -7,6 +7,7 @@ import numpy as np
 
 from .....dialects.core.errors import CompileError, Invalid
 from .....dialects.core.tensor import Array, numpy_dtype
+from ...torch.node import Weight
 from .tensor_type import SIZES, spell_type
 
 _NUMPY = {
@@ -32,7 +33,7 @@ class Data(Protocol):
     def release(self) -> None: ...
 
 
-class Attribute:
+class Attribute(Weight):
     """Hold the type of a weight, and its bytes: little-endian, in C order.
 
     `dtype` is PNNX's word, None for `null`, which has no data. Bytes from a file stay in the file
@@ -54,6 +55,10 @@ class Attribute:
     def null(shape: tuple[int, ...]) -> "Attribute":
         """Make a weight of type `null`, which has a shape and no data."""
         return Attribute(None, shape, _Held(np.empty(0, np.uint8)))
+
+    @property
+    def is_complex(self) -> bool:
+        return self.dtype in ("c32", "c64", "c128")
 
     @property
     def nbytes(self) -> int:

@@ -6,9 +6,13 @@ Every operand has one producer. The methods keep producers and consumers consist
 from dataclasses import dataclass, field
 
 from .....dialects.core.errors import CompileError
+from ...torch.node import Node
 from .attributes import Attribute
 from .parameters import Parameter
 from .tensor_type import Dimensions
+
+INPUT, OUTPUT, ATTRIBUTE = "pnnx.Input", "pnnx.Output", "pnnx.Attribute"
+"""The types that the importer itself takes care of."""
 
 
 @dataclass(eq=False)
@@ -25,6 +29,11 @@ class Operand:
     dtype: str | None = None
     shape: Dimensions | None = None
 
+    @property
+    def is_unpacked(self) -> bool:
+        """Whether the operand is a tuple of all results of its producer."""
+        return any(consumer.type == "prim::TupleUnpack" for consumer in self.consumers)
+
     def remove_consumer(self, operator: "Operator") -> None:
         """Take this operand out of the inputs of an operator, wherever it is one of them.
 
@@ -38,7 +47,7 @@ class Operand:
 
 
 @dataclass(eq=False)
-class Operator:
+class Operator(Node):
     """One operator: its type, inputs, outputs, parameters and weights.
 
     `slots` names the parameter of each input, "" where the file names none. `line` is the
@@ -53,6 +62,10 @@ class Operator:
     parameters: dict[str, Parameter] = field(default_factory=dict[str, Parameter])
     attributes: dict[str, Attribute] = field(default_factory=dict[str, Attribute])
     line: int = 0
+
+    @property
+    def result_count(self) -> int:
+        return len(self.outputs)
 
     def add_input(self, operand: Operand, slot: str = "") -> None:
         """Read one operand more, after the others."""

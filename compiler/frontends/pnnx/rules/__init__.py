@@ -1,9 +1,9 @@
-"""Rules of PNNX operators, one module per family; importing this package registers all rules.
+"""Rules of operators that PNNX alone has; importing this package registers them.
 
-Rules use `registry.py` and the modules beside it; the importer reads them through the registry.
-Start with `matmul.py`.
+The importer reads them, and those of torch, through the registry. Start with `structure.py`.
 """
 
 from .....dialects.core.discovery import import_all
+from ...torch import rules as rules
 
 import_all(__name__)

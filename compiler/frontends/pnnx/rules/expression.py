@@ -3,16 +3,16 @@
 from typing import Any
 
 from .....dialects.expression import Formula, Reference, parse
-from ..complex_expressions import compute_complex, has_complex
-from ..expressions import compute
+from ...torch.complex_expressions import compute_complex, has_complex
+from ...torch.expressions import compute
+from ...torch.registry import Complex, Value, torch_op
 from ..format.operator import Operator
-from ..registry import Complex, Value, pnnx_op
 
 Operand = Value | Complex | bool | int | float | complex | list[Any]
 """An operand of an expression; a list is one only of expressions that forward it."""
 
 
-@pnnx_op("pnnx.Expression")
+@torch_op("pnnx.Expression")
 def expression(*operands: Operand, expr: Any, operator: Operator) -> tuple[Any]:
     """Make one op of an expression; a number when it is of numbers alone, a list of a list."""
     formula = parse(operator.parameters["expr"].text)

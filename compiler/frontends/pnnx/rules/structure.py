@@ -3,28 +3,28 @@
 from typing import Any
 
 from .....dialects.core.errors import Invalid
-from ..registry import pnnx_op
+from ...torch.registry import torch_op
 
 Known = list[Any]
 """A list of operands, as one operand."""
 
 
-@pnnx_op("prim::TupleConstruct", "prim::ListConstruct")
+@torch_op("prim::TupleConstruct", "prim::ListConstruct")
 def construct(*operands: Any) -> Known:
     return list(operands)
 
 
-@pnnx_op("prim::TupleUnpack", "prim::ListUnpack")
+@torch_op("prim::TupleUnpack", "prim::ListUnpack")
 def unpack(operands: list[Any]) -> tuple[Any, ...]:
     return tuple(operands)
 
 
-@pnnx_op("prim::Constant")
+@torch_op("prim::Constant")
 def constant(*, value: Any = None) -> tuple[Any]:
     return (value,)
 
 
-@pnnx_op("pnnx.SliceIndexes")
+@torch_op("pnnx.SliceIndexes")
 def slice_indexes(*operands: Any, indexes: tuple[str, ...] | tuple[int, ...]) -> Known:
     """List numbers, and operands where the file has `@` and their number."""
     return [_index(word, operands) for word in indexes]

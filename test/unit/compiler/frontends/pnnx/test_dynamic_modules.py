@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import trivium
 from trivium.compiler.frontends.pnnx.importer import import_pnnx
-from trivium.compiler.frontends.pnnx.registry import RULES
+from trivium.compiler.frontends.torch.registry import RULES
 from trivium.dialects.core.mlir import new_context
 from trivium.passes.bind_sizes import bind_sizes
 from trivium.test.unit.compiler.frontends.canonical import canonical

@@ -11,7 +11,7 @@ from pnnx_suite import CASES, needs_suite
 from trivium.compiler.frontends.pnnx import read_pnnx
 from trivium.compiler.frontends.pnnx import rules as rules
 from trivium.compiler.frontends.pnnx.importer import import_pnnx
-from trivium.compiler.frontends.pnnx.registry import RULES
+from trivium.compiler.frontends.torch.registry import RULES
 from trivium.dialects.core.errors import CompileError
 from trivium.dialects.core.mlir import new_context
 

@@ -11,7 +11,7 @@ from pnnx_files import linear, write_pair
 from texts import text, unary
 from trivium.compiler.frontends.pnnx import Attribute, Graph, Parameter, read_pnnx
 from trivium.compiler.frontends.pnnx.importer import import_pnnx
-from trivium.compiler.frontends.pnnx.registry import RULES, Value, pnnx_op
+from trivium.compiler.frontends.torch.registry import RULES, Value, torch_op
 from trivium.dialects import tri
 from trivium.dialects.core import interpret
 from trivium.dialects.core.errors import CompileError
@@ -326,7 +326,7 @@ def test_outputs_that_cannot_be_computed() -> None:
 
 
 def test_a_user_registers_a_rule_for_a_module_of_his_own() -> None:
-    @pnnx_op("models.Scale")
+    @torch_op("models.Scale")
     def scale(x: Value, gain: Value, *, times: int = 1) -> Value:
         for _ in range(times):
             x = tri.Mul.build(x, gain).y

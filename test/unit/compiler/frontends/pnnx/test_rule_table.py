@@ -6,14 +6,8 @@ import pytest
 from pnnx_suite import CASES, needs_suite
 from trivium.compiler.frontends.pnnx import read_pnnx
 from trivium.compiler.frontends.pnnx import rules as rules
-from trivium.compiler.frontends.pnnx.registry import (
-    ATTRIBUTE,
-    INPUT,
-    OUTPUT,
-    REFUSED,
-    RULES,
-    pnnx_op,
-)
+from trivium.compiler.frontends.pnnx.format.operator import ATTRIBUTE, INPUT, OUTPUT
+from trivium.compiler.frontends.torch.registry import REFUSED, RULES, torch_op
 
 TYPES = Path(__file__).with_name("pnnx_types.txt").read_text().split()
 """The types of operators that `pnnx` leaves in its files, by a scan of its sources."""
@@ -41,5 +35,5 @@ def test_every_type_of_the_suite_has_a_rule() -> None:
 
 
 def test_a_type_has_one_rule() -> None:
-    with pytest.raises(TypeError, match=r"PNNX rule nn\.Linear is defined twice"):
-        pnnx_op("nn.Linear")(lambda input: input)
+    with pytest.raises(TypeError, match=r"torch rule nn\.Linear is defined twice"):
+        torch_op("nn.Linear")(lambda input: input)

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import trivium
-from trivium.compiler.frontends.pnnx.registry import RULES, Value, pnnx_op
+from trivium.compiler.frontends.torch.registry import RULES, Value, torch_op
 from trivium.dialects import tri
 
 torch = pytest.importorskip("torch")
@@ -89,7 +89,7 @@ def test_module_with_a_rule_stays_whole() -> None:
 
     seen: list[str] = []
 
-    @pnnx_op(SOFTENED)
+    @torch_op(SOFTENED)
     def softened(input: Value, *, slope: Value) -> tri.Mul:
         seen.append(SOFTENED)
         return tri.Mul.build(input, tri.Sigmoid.build(tri.Mul.build(input, slope).y).y)

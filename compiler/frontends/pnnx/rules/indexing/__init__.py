@@ -1,4 +1,0 @@
-"""PNNX rules for operators that read or write at indices, of one axis or several.
-
-`rules/__init__.py` imports the modules. Start with `index.py`.
-"""

@@ -1,4 +1,0 @@
-"""PNNX rules for complex numbers, Fourier transforms and spectrograms.
-
-`rules/__init__.py` imports the modules. Start with `complex.py`.
-"""

@@ -1,0 +1,157 @@
+"""Rules for tensors that are made of numbers alone."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from .....dialects import tri
+from .....dialects.core.errors import Invalid, Unsupported
+from .....dialects.core.op import Op
+from .....dialects.core.sizes.atoms import is_symbolic
+from .....dialects.core.tensor import Array, numpy_dtype
+from ...core.ranges import range_of_sizes
+from ...core.values import cast, constant, filled, number, tensor
+from ..element_types import torch_type
+from ..operands import plain
+from ..promotion import Operand, promote
+from ..registry import Value, torch_op
+from ..views import Ints, expand
+
+LONGEST = 1 << 31
+"""A range of more numbers than this is taken for a mistake."""
+
+Made = Array | Op
+
+
+def _full(shape: Ints | None, value: bool | int | float, dtype: str) -> Made:
+    return filled(shape or (), np.array(value).astype(numpy_dtype(dtype)))
+
+
+def _dtype(name: str | None, default: str) -> str:
+    return default if name is None else torch_type(name)
+
+
+@torch_op("torch.zeros", "torch.empty")
+def zeros(size: Ints | None = None, *, dtype: str | None = None) -> Made:
+    """Make zeros; uninitialised memory has them as well."""
+    return _full(size, 0, _dtype(dtype, "f32"))
+
+
+@torch_op("torch.ones")
+def ones(size: Ints | None = None, *, dtype: str | None = None) -> Made:
+    return _full(size, 1, _dtype(dtype, "f32"))
+
+
+@torch_op("torch.full")
+def full(
+    size: Ints | None = None, *, fill_value: bool | int | float, dtype: str | None = None
+) -> Made:
+    by_value = {bool: "i1", int: "i64", float: "f32"}[type(fill_value)]
+    return _full(size, fill_value, _dtype(dtype, by_value))
+
+
+@torch_op("torch.zeros_like", "torch.empty_like")
+def zeros_like(input: Value, *, dtype: str | None = None) -> Made:
+    return _full(tensor(input).shape, 0, _dtype(dtype, tensor(input).dtype))
+
+
+@torch_op("torch.ones_like")
+def ones_like(input: Value, *, dtype: str | None = None) -> Made:
+    return _full(tensor(input).shape, 1, _dtype(dtype, tensor(input).dtype))
+
+
+@torch_op("torch.full_like")
+def full_like(input: Value, *, fill_value: bool | int | float, dtype: str | None = None) -> Made:
+    return _full(tensor(input).shape, fill_value, _dtype(dtype, tensor(input).dtype))
+
+
+@torch_op("Tensor.new_zeros", "Tensor.new_empty")
+def new_zeros(input: Value, size: Ints | None = None, *, dtype: str | None = None) -> Made:
+    return _full(size, 0, _dtype(dtype, tensor(input).dtype))
+
+
+@torch_op("Tensor.new_ones")
+def new_ones(input: Value, size: Ints | None = None, *, dtype: str | None = None) -> Made:
+    return _full(size, 1, _dtype(dtype, tensor(input).dtype))
+
+
+@torch_op("Tensor.new_full")
+def new_full(
+    input: Value,
+    size: Ints | None = None,
+    *,
+    fill_value: bool | int | float,
+    dtype: str | None = None,
+) -> Made:
+    return _full(size, fill_value, _dtype(dtype, tensor(input).dtype))
+
+
+@torch_op("Tensor.fill")
+def fill(input: Value, value: Operand) -> Value:
+    (filling,) = promote(value, dtype=tensor(input).dtype)
+    return expand(filling, tensor(input).shape)
+
+
+@torch_op("torch.arange")
+def arange(
+    start: Array | int | float = 0,
+    end: Array | int | float | None = None,
+    step: Array | int | float = 1,
+    *,
+    dtype: str | None = None,
+) -> Array | Value:
+    """Count from start to before the end; integers unless one of the three is a float."""
+    if end is None:
+        raise Invalid("has no end")
+    ends: tuple[Any, ...] = (start, end, step)
+    if any(map(is_symbolic, ends)):
+        return _range_of_sizes(*ends, dtype=_dtype(dtype, "i64"))
+    first, last, by = (np.asarray(v).reshape(()) for v in (start, end, step))
+    floats = any(v.dtype.kind not in "iub" for v in (first, last, by))
+    low, high, width = (v.astype(np.float64).item() for v in (first, last, by))
+    count = (high - low) / width if width else math.nan
+    if not count < LONGEST:
+        most = f"at most {LONGEST} elements" if math.isfinite(count) else "finite"
+        raise Invalid(f"counts from {low} to {high} in steps of {width}, must be {most}")
+    to = numpy_dtype(_dtype(dtype, "f32" if floats else "i64"))
+    counted: Any = np.arange(max(math.ceil(count), 0))
+    exact: Any = (low, width) if floats else (int(first), int(by))
+    return (exact[0] + counted * exact[1]).astype(to)
+
+
+def _range_of_sizes(start: Any, end: Any, step: Any, dtype: str) -> Value:
+    first, last, by = (plain(each, (int,)) for each in (start, end, step))
+    if first is None or last is None or by is None:
+        raise Unsupported(f"counts from {start} to {end} in steps of {step}, must be integers")
+    values = [cast(number(size), dtype) for size in (first, by)]
+    return range_of_sizes(first, last, by, *values)
+
+
+@torch_op("torch.tril")
+def tril(input: Value, *, diagonal: int = 0) -> tri.Trilu:
+    return tri.Trilu.build(input, k=diagonal, upper=False)
+
+
+@torch_op("torch.triu")
+def triu(input: Value, *, diagonal: int = 0) -> tri.Trilu:
+    return tri.Trilu.build(input, k=diagonal, upper=True)
+
+
+@torch_op("torch.diag")
+def diag(input: Value, *, diagonal: int = 0) -> Value:
+    """Take a diagonal of a matrix, or make a matrix with a vector as its diagonal."""
+    sizes = tensor(input).shape
+    if len(sizes) not in (1, 2):
+        raise Invalid(f"has an input {tensor(input)}, must be a vector or a matrix")
+    down, right = max(-diagonal, 0), max(diagonal, 0)
+    if len(sizes) == 2:
+        count = max(min(sizes[0] - down, sizes[1] - right), 0)
+        at = np.arange(count)[:, None] + np.array([down, right])
+        return tri.GatherNd.build(input, constant(at)).y
+    size = sizes[0] + abs(diagonal)
+    column = tri.Reshape.build(input, shape=(sizes[0], 1)).y
+    rows = tri.Pad.build(column, pads=(down, 0, right, 0)).y
+    zero = constant(np.zeros((), numpy_dtype(tensor(input).dtype)))
+    on = constant(np.eye(size, k=diagonal, dtype=np.bool_))
+    return tri.Where.build(on, rows, zero).y

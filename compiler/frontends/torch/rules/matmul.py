@@ -1,0 +1,58 @@
+"""Rules for matrix products."""
+
+from .....dialects import tri
+from .....dialects.core.errors import Invalid
+from ...core.values import tensor
+from ..promotion import as_type
+from ..registry import Value, torch_op
+
+
+@torch_op("nn.Linear", "F.linear")
+def linear(input: Value, weight: Value, bias: Value | None = None) -> Value:
+    """Compute `input @ weightᵀ + bias`; a weight of one axis is one row, whose axis is dropped."""
+    if tensor(weight).rank == 2:
+        return tri.Linear.build(input, weight, bias).y
+    y = tri.MatMul.build(input, weight).y
+    return y if bias is None else tri.Add.build(y, bias).y
+
+
+@torch_op("torch.matmul")
+def matmul(input: Value, other: Value) -> tri.MatMul:
+    return tri.MatMul.build(input, other)
+
+
+@torch_op("torch.mm", "torch.bmm")
+def mm(input: Value, mat2: Value) -> tri.MatMul:
+    return tri.MatMul.build(input, mat2)
+
+
+@torch_op("torch.mv")
+def mv(input: Value, vec: Value) -> tri.MatMul:
+    return tri.MatMul.build(input, vec)
+
+
+@torch_op("torch.addmm")
+def addmm(
+    input: Value, mat1: Value, mat2: Value, *, alpha: float = 1.0, beta: float = 1.0
+) -> tri.Gemm:
+    for name, value in (("mat1", mat1), ("mat2", mat2)):
+        if tensor(value).rank != 2:
+            raise Invalid(f"has {name} {tensor(value)}, must be a matrix")
+    return tri.Gemm.build(mat1, mat2, input, alpha=alpha, beta=beta)
+
+
+@torch_op("torch.baddbmm")
+def baddbmm(
+    input: Value, batch1: Value, batch2: Value, *, alpha: float = 1.0, beta: float = 1.0
+) -> Value:
+    product = _scaled(tri.MatMul.build(batch1, batch2).y, alpha)
+    return product if beta == 0 else tri.Add.build(product, _scaled(input, beta)).y
+
+
+def _scaled(x: Value, factor: float) -> Value:
+    return x if factor == 1 else tri.Mul.build(x, as_type(factor, tensor(x).dtype)).y
+
+
+@torch_op("torch.einsum")
+def einsum(*operands: Value, equation: str) -> tri.Einsum:
+    return tri.Einsum.build(operands, equation=equation)
