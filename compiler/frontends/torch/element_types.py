@@ -49,6 +49,11 @@ def word_of(dtype: str, is_complex: bool = False) -> str:
     return next((word for word, ours in table.items() if ours == dtype), dtype)
 
 
+def parts_type(name: str) -> str:
+    """Return the type of the parts of one of torch's complex types."""
+    return {"torch.complex32": "f16", "torch.complex64": "f32", "torch.complex128": "f64"}[name]
+
+
 def torch_type(name: str) -> str:
     """Translate the name of an element type in torch; Unsupported when `tri` has no such type."""
     if name not in _TORCH:

@@ -21,9 +21,9 @@
 
 import inspect
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from types import NoneType, UnionType
+from types import MappingProxyType, NoneType, UnionType
 from typing import Any, TypeVar
 
 from ....dialects.core.mlir import ir
@@ -60,7 +60,8 @@ class Rule:
     """The translation of some types of operators.
 
     `rest` is the parameter that takes any number of inputs, `weights` the one that takes any
-    number of weights, `operator` the one that receives the operator, `main` the function.
+    number of weights, `operator` the one that receives the operator, `main` the function, `renamed`
+    parameters by the names in the schema of `aten`, where they differ.
     """
 
     function: Callable[..., Any]
@@ -69,6 +70,13 @@ class Rule:
     weights: Slot | None
     operator: str | None
     main: str | None
+    renamed: Mapping[str, str]
+
+    def parameter(self, name: str) -> str:
+        """Return the parameter that torch's schema calls by a name."""
+        if name in self.renamed:
+            return self.renamed[name]
+        return "input" if name == "self" and "self" not in self.slots else name
 
 
 RULES: dict[str, Rule] = {}
@@ -86,19 +94,27 @@ _OF_TRAINING = (
     *("momentum", "dropout", "inplace", "requires_grad", "sparse", "scale_grad_by_freq"),
     "padding_idx",
 )
+_OF_SPEED = ("cudnn_enable", "cudnn_enabled", "implicit", "sparse_grad", "generator")
 _OF_MEMORY = ("device", "layout", "memory_format", "pin_memory", "non_blocking", "copy")
 
-IGNORED = frozenset((*_OF_WEIGHTS, *_OF_TRAINING, *_OF_MEMORY))
-"""Parameters without influence on inference: those that weights imply, and those of training."""
+IGNORED = frozenset((*_OF_WEIGHTS, *_OF_TRAINING, *_OF_MEMORY, *_OF_SPEED))
+"""Parameters without influence on inference: those of weights, of training, of speed."""
+
+NOTHING_RENAMED: Mapping[str, str] = MappingProxyType({})
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-def torch_op(*types: str) -> Callable[[Function], Function]:
-    """Register the decorated function as the rule for types of operators."""
+def torch_op(
+    *types: str, renamed: Mapping[str, str] = NOTHING_RENAMED
+) -> Callable[[Function], Function]:
+    """Register the decorated function as the rule for types of operators.
+
+    `renamed` has its parameters by the names that torch's schema of `aten` has for them.
+    """
 
     def register(function: Function) -> Function:
-        rule = _rule(function)
+        rule = _rule(function, renamed)
         for type_ in types:
             if type_ in RULES or type_ in REFUSED:
                 raise TypeError(f"torch rule {type_} is defined twice")
@@ -113,7 +129,7 @@ def refuse(reason: str, *types: str) -> None:
     REFUSED.update(dict.fromkeys(types, reason))
 
 
-def _rule(function: Callable[..., Any]) -> Rule:
+def _rule(function: Callable[..., Any], renamed: Mapping[str, str]) -> Rule:
     rest = weights = operator = main = None
     slots: dict[str, Slot] = {}
     for parameter in inspect.signature(function).parameters.values():
@@ -129,7 +145,7 @@ def _rule(function: Callable[..., Any]) -> Rule:
             weights = slot
         else:
             slots[parameter.name] = slot
-    return Rule(function, slots, rest, weights, operator, main)
+    return Rule(function, slots, rest, weights, operator, main, renamed)
 
 
 def _is_node(annotation: Any) -> bool:

@@ -8,7 +8,8 @@ from .....dialects import tri
 from .....dialects.core.op import Op
 from .....dialects.core.sizes.checks import need_divides
 from .....dialects.core.tensor import is_float
-from ...core.values import tensor
+from ...core.values import cast, tensor
+from ..element_types import torch_type
 from ..promotion import as_type
 from ..registry import Value, torch_op
 from ..views import axis_of, cut, shape_of
@@ -144,8 +145,9 @@ def logsigmoid(input: Value) -> tri.Neg:
 
 
 @torch_op("nn.Softmax", "F.softmax", "torch.softmax")
-def softmax(input: Value, *, dim: int | None = None) -> tri.Softmax:
-    return tri.Softmax.build(input, axis=_distribution_axis(input, dim))
+def softmax(input: Value, *, dim: int | None = None, dtype: str | None = None) -> tri.Softmax:
+    x = input if dtype is None else cast(input, torch_type(dtype))
+    return tri.Softmax.build(x, axis=_distribution_axis(x, dim))
 
 
 @torch_op("nn.Softmax2d")
@@ -159,8 +161,11 @@ def softmin(input: Value, *, dim: int | None = None) -> tri.Softmax:
 
 
 @torch_op("nn.LogSoftmax", "F.log_softmax", "torch.log_softmax")
-def log_softmax(input: Value, *, dim: int | None = None) -> tri.LogSoftmax:
-    return tri.LogSoftmax.build(input, axis=_distribution_axis(input, dim))
+def log_softmax(
+    input: Value, *, dim: int | None = None, dtype: str | None = None
+) -> tri.LogSoftmax:
+    x = input if dtype is None else cast(input, torch_type(dtype))
+    return tri.LogSoftmax.build(x, axis=_distribution_axis(x, dim))
 
 
 def _distribution_axis(x: Value, dim: int | None) -> int:

@@ -21,7 +21,7 @@ def dropout_module(input: Any, *, p: float = 0.5) -> Any:
 
 
 @torch_op("F.alpha_dropout", "F.dropout", "F.dropout1d", "F.dropout2d", "F.dropout3d")
-@torch_op("F.dropoutnd", "F.feature_alpha_dropout")
+@torch_op("F.dropoutnd", "F.feature_alpha_dropout", renamed={"train": "training"})
 def dropout(input: Any, *, p: float = 0.5, training: bool = False) -> Any:
     if training:
         raise Unsupported("drops elements at random (training=True), must be inference")

@@ -15,6 +15,13 @@ from ..views import Ints, as_complex, axis_of, concat, cut, parts, shape_of
 
 Tensor = Value | Complex
 
+SPLIT = {
+    "self": "tensor",
+    "split_size": "split_size_or_sections",
+    "split_sizes": "split_size_or_sections",
+}
+"""The names of ATen's schema, and those of torch.split."""
+
 
 @torch_op("torch.cat", "torch.concat")
 def cat(*tensors: Tensor, dim: int = 0) -> Tensor:
@@ -44,7 +51,7 @@ def stack(*tensors: Tensor, dim: int = 0) -> Tensor:
     return tri.Stack.build([parts(x) for x in whole], axis=axis).y
 
 
-@torch_op("torch.split")
+@torch_op("torch.split", "aten::split_with_sizes", renamed=SPLIT)
 def split(
     tensor: Tensor, split_size_or_sections: int | Ints, dim: int = 0, *, operator: Node
 ) -> tuple[Tensor, ...]:

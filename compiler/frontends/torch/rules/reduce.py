@@ -124,7 +124,7 @@ def any_(input: Value, dim: Axes = None, *, keepdim: bool = False) -> Value:
     return _reduce(tri.ReduceMax, cast(input, "i1"), dim, keepdim)
 
 
-@torch_op("torch.var")
+@torch_op("torch.var", "aten::var.dim", "aten::var.correction")
 def var(
     input: Value,
     dim: Axes = None,
@@ -165,7 +165,7 @@ def std(
     return tri.Sqrt.build(made)
 
 
-@torch_op("torch.norm", "torch.linalg.vector_norm")
+@torch_op("torch.norm", "torch.linalg.vector_norm", renamed={"ord": "p"})
 def norm(input: Value, dim: Axes = None, *, p: float | str = 2.0, keepdim: bool = False) -> Value:
     if isinstance(p, str) and p != "fro":
         raise Invalid(f"has p '{p}', must be fro or a number")
@@ -225,7 +225,7 @@ def topk(
     return tri.TopK.build(input, k=k, axis=axis_of(input, dim), largest=largest, sorted=True)
 
 
-@torch_op("torch.sort")
+@torch_op("torch.sort", "aten::sort.default", "aten::sort.stable")
 def sort(
     input: Value, dim: int = -1, *, descending: bool = False, stable: bool = False
 ) -> tri.TopK:
@@ -233,7 +233,7 @@ def sort(
     return tri.TopK.build(input, k=tensor(input).shape[axis], axis=axis, largest=descending)
 
 
-@torch_op("torch.argsort")
+@torch_op("torch.argsort", "aten::argsort.default", "aten::argsort.stable")
 def argsort(
     input: Value, dim: int = -1, *, descending: bool = False, stable: bool = False
 ) -> Value:

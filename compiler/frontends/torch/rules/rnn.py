@@ -24,7 +24,7 @@ GRU_GATES = (1, 0, 2)
 
 
 @dataclass(frozen=True)
-class _Module:
+class RecurrentModule:
     """Hold what the modules have in common, and where constants are made.
 
     `gates` is the order in which ours have torch's gates.
@@ -141,7 +141,7 @@ def rnn(
     if nonlinearity not in ("tanh", "relu"):
         raise Invalid(f"has nonlinearity '{nonlinearity}', must be tanh or relu")
     kind = (nonlinearity, (0,), hidden_size, num_layers, bidirectional, batch_first)
-    return _Module(operator.name, main, weights, *kind)(input, [h0])
+    return RecurrentModule(operator.name, main, weights, *kind)(input, [h0])
 
 
 @torch_op("nn.GRU")
@@ -158,7 +158,7 @@ def gru(
     **weights: Array,
 ) -> tuple[Value, ...]:
     kind = ("gru", GRU_GATES, hidden_size, num_layers, bidirectional, batch_first)
-    return _Module(operator.name, main, weights, *kind)(input, [h0])
+    return RecurrentModule(operator.name, main, weights, *kind)(input, [h0])
 
 
 @torch_op("nn.LSTM")
@@ -179,4 +179,4 @@ def lstm(
     if proj_size and "weight_hr_l0" not in weights:
         raise Invalid("has no weight_hr_l0")
     kind = ("lstm", LSTM_GATES, hidden_size, num_layers, bidirectional, batch_first)
-    return _Module(operator.name, main, weights, *kind)(input, [h0, c0])
+    return RecurrentModule(operator.name, main, weights, *kind)(input, [h0, c0])

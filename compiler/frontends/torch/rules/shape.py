@@ -23,7 +23,7 @@ from ..views import (
 Tensor = Value | Complex
 
 
-@torch_op("Tensor.reshape", "Tensor.view")
+@torch_op("Tensor.reshape", "Tensor.view", "aten::_unsafe_view", renamed={"size": "shape"})
 def reshape_(input: Tensor, shape: Ints | None = None) -> Tensor:
     """Reshape; no shape at all is that of a scalar."""
     return reshape(input, _resolved(shape or (), math.prod(shape_of(input))))
@@ -92,7 +92,7 @@ def permute(input: Tensor, dims: Ints | None = None) -> Tensor:
     return transpose(input, order)
 
 
-@torch_op("Tensor.expand", "Tensor.broadcast_to", "torch.broadcast_to")
+@torch_op("Tensor.expand", "Tensor.broadcast_to", "torch.broadcast_to", renamed={"size": "sizes"})
 def expand_(input: Tensor, sizes: Ints | None = None) -> Tensor:
     """Broadcast to sizes; -1 keeps what the axis has."""
     wanted, shape = sizes or (), shape_of(input)
@@ -109,7 +109,7 @@ def expand_as(input: Tensor, other: Tensor) -> Tensor:
     return expand(input, shape_of(other))
 
 
-@torch_op("Tensor.repeat")
+@torch_op("Tensor.repeat", renamed={"repeats": "sizes"})
 def repeat(input: Tensor, sizes: Ints) -> Tensor:
     if len(sizes) < rank_of(input):
         raise Invalid(f"has sizes {sizes}, must have {rank_of(input)} or more")

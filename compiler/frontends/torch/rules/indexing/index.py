@@ -33,7 +33,7 @@ LONGEST = 1 << 24
 """More elements by their places than this are taken for a mistake."""
 
 
-@torch_op("nn.Embedding", "F.embedding")
+@torch_op("nn.Embedding", "F.embedding", renamed={"indices": "input"})
 def embedding(
     input: Value,
     weight: Value,
@@ -88,7 +88,7 @@ def scatter_add(input: Value, dim: int, index: Value, src: Value) -> Value:
     return _scattered(input, dim, index, src, "add")
 
 
-@torch_op("torch.scatter")
+@torch_op("torch.scatter", "aten::scatter.value", "aten::scatter.src")
 def scatter(
     input: Value, dim: int, index: Value, src: Value | None = None, value: Operand = 0.0
 ) -> Value:

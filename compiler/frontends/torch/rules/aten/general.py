@@ -3,17 +3,17 @@
 Their inputs have no names: the signatures here have them in the order of torch's own schema.
 """
 
-from .....dialects import tri
-from .....dialects.core.op import Op
-from ...core.values import tensor
-from ..expressions import apply
-from ..node import Node
-from ..promotion import Operand
-from ..registry import Complex, Value, torch_op
-from ..views import Ints
-from . import compare, create, reduce, resize
-from .indexing.index import scatter as write_at
-from .signal.complex import conjugate
+from ......dialects import tri
+from ......dialects.core.op import Op
+from ....core.values import tensor
+from ...expressions import apply
+from ...node import Node
+from ...promotion import Operand
+from ...registry import Complex, Value, torch_op
+from ...views import Ints
+from .. import compare, create, reduce, resize
+from ..indexing.index import scatter as write_at
+from ..signal.complex import conjugate
 
 Floats = tuple[float, ...]
 
@@ -29,8 +29,10 @@ def triu(self: Value, diagonal: int = 0) -> tri.Trilu:
 
 
 @torch_op("aten::sort")
-def sort(self: Value, dim: int = -1, descending: bool = False) -> tri.TopK:
-    return reduce.sort(self, dim, descending=descending)
+def sort(self: Value, *rest: int | bool) -> tri.TopK:
+    """Sort by `dim` and `descending`, or by `stable` before these: sorting is always stable."""
+    dim, descending = (*rest[-2:], *(-1, False)[len(rest) :])[:2]
+    return reduce.sort(self, int(dim), descending=bool(descending))
 
 
 @torch_op("aten::argsort")

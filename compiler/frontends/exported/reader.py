@@ -1,0 +1,197 @@
+"""Read the JSON of an exported program. Neither torch nor MLIR.
+
+An argument is a dictionary with one key, which says what the argument is: `as_tensor`, `as_ints`.
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any, cast
+
+from ....dialects.core.errors import Unsupported
+from ..torch.node import Weight
+from .graph import (
+    Port,
+    Program,
+    ProgramNode,
+    ProgramSize,
+    Reference,
+    Result,
+    SizeFormula,
+    TensorType,
+)
+from .scalar_types import scalar_type
+
+Json = dict[str, Any]
+
+_ATEN = "torch.ops."
+_EMPTY_STACK = "_empty_nn_module_stack"
+
+
+def read_program(model: Json, weights: Mapping[str, Weight]) -> Program:
+    """Read the JSON of a program; raises KeyError, TypeError or ValueError where it is broken."""
+    module = model["graph_module"]
+    graph, signature = module["graph"], module["signature"]
+    outputs = [_port(each) for each in signature["output_specs"]]
+    return Program(
+        inputs=[_port(each) for each in signature["input_specs"]],
+        outputs=outputs,
+        nodes=[_node(each) for each in graph["nodes"]],
+        types={name: _type(each) for name, each in graph["tensor_values"].items()},
+        weights=weights,
+        ranges={
+            name: (max(each["min_val"] or 0, 0), each["max_val"])
+            for name, each in model["range_constraints"].items()
+        },
+        output_names=_output_names(module["module_call_graph"][0]["signature"]["out_spec"]),
+    )
+
+
+def _port(spec: Json) -> Port:
+    ((kind, body),) = spec.items()
+    targets = [text for key, text in body.items() if key.endswith("_name")]
+    given: Any = body.get("arg")
+    if kind == "constant_input":
+        ((_, value),) = body["value"].items() if "value" in body else (("", None),)
+        return Port(kind, value, body.get("name", ""))
+    if given is None:
+        return Port(kind, None, *targets)
+    value = Reference(given["name"]) if "name" in given else _argument(given)
+    return Port(kind, value, *targets)
+
+
+def _node(node: Json) -> ProgramNode:
+    arguments = {each["name"]: _argument(each["arg"]) for each in node["inputs"]}
+    metadata: Json = node.get("metadata") or {}
+    results = [_result(each) for each in node["outputs"]]
+    name = node.get("name") or (results[0].names[0] if results else node["target"])
+    return ProgramNode(
+        name=name,
+        type=_operator(node["target"]),
+        arguments=arguments,
+        results=results,
+        path=_path(metadata.get("nn_module_stack", "")),
+        source=_source(metadata.get("stack_trace", "")),
+    )
+
+
+def _operator(target: str) -> str:
+    """Return `aten::add.Tensor` for `torch.ops.aten.add.Tensor`."""
+    if not target.startswith(_ATEN):
+        return target
+    namespace, _, name = target.removeprefix(_ATEN).partition(".")
+    return f"{namespace}::{name.removesuffix('.default')}"
+
+
+def _path(stack: str) -> str:
+    """Return the path of the innermost module, as `layers.0.attention`."""
+    if not stack or stack.startswith(_EMPTY_STACK):
+        return ""
+    return stack.split(";")[-1].split(",")[1]
+
+
+def _source(trace: str) -> str:
+    """Return the innermost line of a stack trace: `File "net.py", line 3, in forward`."""
+    lines = [line.strip() for line in trace.splitlines() if line.strip().startswith("File ")]
+    return lines[-1] if lines else ""
+
+
+def _result(given: Json) -> Result:
+    ((kind, body),) = given.items()
+    if kind == "as_tensor":
+        return Result((body["name"],))
+    if kind in ("as_tensors", "as_optional_tensors"):
+        return Result(tuple(_argument({"as_tensor": each}).name for each in body), True)
+    if kind in ("as_sym_int", "as_sym_bool", "as_sym_float"):
+        return Result((body["as_name"],))
+    if kind == "as_none":
+        return Result(("",))
+    raise Unsupported(f"has a result '{kind}', which is not supported")
+
+
+def _identity(body: Any) -> Any:
+    return body
+
+
+def _size(body: Json) -> Any:
+    """Read a size: a number, or the name of a value that is one."""
+    ((kind, value),) = body.items()
+    return Reference(value) if kind == "as_name" else value
+
+
+def _optional(body: Json) -> Any:
+    ((kind, value),) = body.items()
+    return Reference(value["name"]) if kind == "as_tensor" else None
+
+
+_ARGUMENTS: dict[str, Callable[[Any], Any]] = {
+    "as_none": lambda body: None,
+    "as_tensor": lambda body: Reference(body["name"]),
+    "as_tensors": lambda body: [Reference(each["name"]) for each in body],
+    "as_optional_tensors": lambda body: [_optional(each) for each in body],
+    "as_nested_tensors": lambda body: [[Reference(x["name"]) for x in each] for each in body],
+    "as_scalar_type": scalar_type,
+    "as_sym_int": _size,
+    "as_sym_ints": lambda body: [_size(each) for each in body],
+    "as_sym_bool": _size,
+    "as_sym_float": _size,
+    "as_sym_floats": lambda body: [_size(each) for each in body],
+    "as_device": lambda body: None,
+    "as_layout": lambda body: None,
+    "as_memory_format": lambda body: None,
+    "as_complex": lambda body: complex(body["real"], body["imag"]),
+    **dict.fromkeys(
+        ("as_int", "as_ints", "as_float", "as_floats", "as_bool", "as_bools", "as_string"),
+        _identity,
+    ),
+    "as_strings": _identity,
+}
+
+
+def _argument(given: Json) -> Any:
+    ((kind, body),) = given.items()
+    if kind not in _ARGUMENTS:
+        raise Unsupported(f"has an argument '{kind}', which is not supported")
+    return _ARGUMENTS[kind](body)
+
+
+def _type(given: Json) -> TensorType:
+    return TensorType(scalar_type(given["dtype"]), tuple(_dimension(x) for x in given["sizes"]))
+
+
+def _dimension(given: Json) -> ProgramSize:
+    if "as_int" in given:
+        return int(given["as_int"])
+    return SizeFormula(str(given["as_expr"]["expr_str"]))
+
+
+# -- names of outputs -------------------------------------------------------------------------
+
+
+def _output_names(text: str) -> list[str]:
+    """Name what a model returns: by the keys of dictionaries, by its place in tuples."""
+    _, spec = json.loads(text)
+    names: list[str] = []
+    _collect(spec, "", names)
+    return [name if name and not name[0].isdigit() else f"out{name or 0}" for name in names]
+
+
+def _collect(spec: Json, prefix: str, names: list[str]) -> None:
+    if spec["type"] is None:
+        names.append(prefix)
+        return
+    children = cast("list[Json]", spec["children_spec"])
+    for key, child in zip(_keys(spec, len(children)), children, strict=True):
+        _collect(child, f"{prefix}.{key}" if prefix else key, names)
+
+
+def _keys(spec: Json, count: int) -> list[str]:
+    """Return the keys of a dictionary or of a class that is registered as one, else numbers."""
+    context = spec["context"]
+    read = json.loads(context) if isinstance(context, str) and context else None
+    if isinstance(read, list) and len(cast("list[Any]", read)) == 1 and count != 1:
+        (read,) = cast("list[Any]", read)
+    if isinstance(read, list):
+        keys = cast("list[Any]", read)
+        if len(keys) == count and all(isinstance(key, str) for key in keys):
+            return keys
+    return [str(index) for index in range(count)]

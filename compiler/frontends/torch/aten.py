@@ -1,0 +1,34 @@
+"""The rule of an overload of ATen, by its name or by that of the function that users call."""
+
+from functools import cache
+
+from . import rules as rules
+from .registry import RULES, Rule
+
+_PLACES = ("torch", "Tensor", "F")
+_PREFIXES = {"linalg_": "torch.linalg.", "fft_": "torch.fft.", "special_": "torch.special."}
+
+
+@cache
+def aten_rule(overload: str) -> Rule | None:
+    """Return the rule of an overload, `aten::add.Tensor`, None where there is none.
+
+    A rule names the overload, or all overloads of `aten::add`; else it is that of the function
+    `torch.add`, of the method or of the function of `torch.nn.functional`.
+    """
+    packet, _, form = overload.partition(".")
+    for key in (f"{packet}.{form or 'default'}", packet, *_functions(packet)):
+        if key in RULES:
+            return RULES[key]
+    return None
+
+
+def _functions(packet: str) -> list[str]:
+    namespace, _, name = packet.partition("::")
+    if namespace != "aten":
+        return [f"{namespace}.{name}"]
+    found = [f"{place}.{name}" for place in _PLACES]
+    for prefix, place in _PREFIXES.items():
+        if name.startswith(prefix):
+            found.append(place + name.removeprefix(prefix))
+    return found

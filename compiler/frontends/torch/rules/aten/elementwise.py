@@ -1,0 +1,67 @@
+"""Rules for functions of elements: expressions, whose operands come in the order of the schema."""
+
+from collections.abc import Callable
+from typing import Any
+
+from ......dialects.core.errors import Unsupported
+from ......dialects.expression import FUNCTIONS
+from ...expressions import apply
+from ...promotion import Operand
+from ...registry import torch_op
+
+_OF_SIZES = {"size", "int"}
+_NAMED_OTHERWISE = {"max", "min", "and", "or", "xor", "lshift", "rshift"}
+_WITH_ALPHA = {"add", "sub"}
+_ALIASES = {"max.other": "maximum", "min.other": "minimum", "true_divide": "div", "round": "round"}
+
+
+def _function(name: str, arity: int) -> Callable[..., Any]:
+    text = f"{name}({','.join(f'@{index}' for index in range(arity))})"
+
+    def compute(*operands: Operand) -> Any:
+        if len(operands) != arity:
+            raise Unsupported(f"has {len(operands)} operands, must have {arity}")
+        return apply(text, *operands)
+
+    return compute
+
+
+for _name, _function_of in FUNCTIONS.items():
+    if "." not in _name and _name not in _OF_SIZES | _NAMED_OTHERWISE | _WITH_ALPHA:
+        torch_op(f"aten::{_name}.default", f"aten::{_name}")(_function(_name, _function_of.arity))
+for _alias, _name in _ALIASES.items():
+    if _alias not in FUNCTIONS:
+        torch_op(f"aten::{_alias}")(_function(_name, FUNCTIONS[_name].arity))
+
+
+@torch_op("aten::add")
+def add(self: Operand, other: Operand, alpha: int | float = 1) -> Any:
+    return apply("add(@0,@1)", self, _scaled(other, alpha))
+
+
+@torch_op("aten::sub")
+def sub(self: Operand, other: Operand, alpha: int | float = 1) -> Any:
+    return apply("sub(@0,@1)", self, _scaled(other, alpha))
+
+
+@torch_op("aten::rsub")
+def rsub(self: Operand, other: Operand, alpha: int | float = 1) -> Any:
+    return apply("sub(@1,@0)", _scaled(self, alpha), other)
+
+
+def _scaled(x: Operand, alpha: int | float) -> Any:
+    return x if alpha == 1 else apply("mul(@0,@1)", x, alpha)
+
+
+@torch_op("aten::div.Tensor_mode", "aten::div.Scalar_mode")
+def div(self: Operand, other: Operand, rounding_mode: str | None = None) -> Any:
+    if rounding_mode == "floor":
+        return apply("floor_divide(@0,@1)", self, other)
+    made = apply("div(@0,@1)", self, other)
+    return made if rounding_mode is None else apply("trunc(@0)", made)
+
+
+@torch_op("aten::clamp.Tensor", "aten::clamp")
+def clamp(self: Operand, min: Operand | None = None, max: Operand | None = None) -> Any:
+    above = self if min is None else apply("max(@0,@1)", self, min)
+    return above if max is None else apply("min(@0,@1)", above, max)

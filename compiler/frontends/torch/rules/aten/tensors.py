@@ -1,0 +1,101 @@
+"""Rules for overloads that make, convert, choose and index tensors."""
+
+from typing import Any
+
+import numpy as np
+
+from ......dialects.core.errors import Invalid
+from ......dialects.core.tensor import Array, numpy_dtype
+from ....core.main_function import MainFunction
+from ....core.values import cast, tensor
+from ...element_types import torch_type
+from ...expressions import apply
+from ...promotion import Operand
+from ...registry import Complex, Value, torch_op
+from ...views import Ints, axis_of, cut, expand, reshape, shape_of, swap
+from .. import create, join
+from ..indexing.advanced_index import index_by, index_put
+
+Tensor = Value | Complex
+
+
+@torch_op("aten::alias", "aten::lift_fresh_copy", "aten::lift_fresh", "aten::view_of")
+def same(self: Any) -> Any:
+    return self
+
+
+@torch_op("aten::_to_copy", "aten::to.dtype", "aten::to.dtype_layout", "aten::to.device")
+def to_copy(self: Value, dtype: str | None = None) -> Value:
+    return self if dtype is None else cast(self, torch_type(dtype))
+
+
+@torch_op("aten::scalar_tensor")
+def scalar_tensor(s: bool | int | float, dtype: str | None = None) -> Any:
+    return create.full((), fill_value=s, dtype=dtype or "torch.float32")
+
+
+@torch_op("aten::linspace")
+def linspace(start: int | float, end: int | float, steps: int, dtype: str | None = None) -> Array:
+    to = numpy_dtype(torch_type(dtype or "torch.float32"))
+    return np.linspace(start, end, steps).astype(to)
+
+
+@torch_op("aten::index.Tensor", "aten::_unsafe_index.Tensor")
+def index(self: Tensor, indices: list[Any], *, main: MainFunction) -> Tensor:
+    return index_by(self, indices, main)
+
+
+@torch_op("aten::index_put", "aten::_unsafe_index_put")
+def put(
+    self: Value,
+    indices: list[Any],
+    values: Operand,
+    accumulate: bool = False,
+    *,
+    main: MainFunction,
+) -> Value:
+    return index_put(self, indices, values, accumulate=accumulate, main=main)
+
+
+@torch_op("aten::meshgrid", "aten::meshgrid.indexing")
+def meshgrid(tensors: list[Any], indexing: str = "ij") -> tuple[Value, ...]:
+    """Expand one axis of each tensor over the axes of the others."""
+    if indexing not in ("ij", "xy"):
+        raise Invalid(f"has indexing '{indexing}', must be ij or xy")
+    shape = tuple(tensor(x).size for x in tensors)
+    made: list[Value] = []
+    for axis, x in enumerate(tensors):
+        own = tuple(size if axis == other else 1 for other, size in enumerate(shape))
+        made.append(expand(reshape(x, own), shape))
+    return tuple(made if indexing == "ij" else [swap(x, 0, 1) for x in made])
+
+
+@torch_op("aten::diff")
+def diff(
+    self: Value,
+    n: int = 1,
+    dim: int = -1,
+    prepend: Value | None = None,
+    append: Value | None = None,
+) -> Any:
+    """Subtract from each element of an axis the one before it, `n` times."""
+    parts = [x for x in (prepend, self, append) if x is not None]
+    x = join.cat(*parts, dim=dim)
+    function = "xor(@0,@1)" if tensor(self).dtype == "i1" else "sub(@0,@1)"
+    for _ in range(n):
+        axis = axis_of(x, dim)
+        size = shape_of(x)[axis]
+        x = apply(function, cut(x, axis, 1, size), cut(x, axis, 0, size - 1))
+    return x
+
+
+@torch_op("aten::fill.Scalar", "aten::fill.Tensor", "aten::fill")
+def fill(self: Value, value: Operand) -> Value:
+    return create.fill(self, value)
+
+
+@torch_op("aten::new_full")
+def new_full(
+    self: Value, size: Ints, fill_value: bool | int | float, dtype: str | None = None
+) -> Any:
+    return create.new_full(self, size, fill_value=fill_value, dtype=dtype)
