@@ -58,8 +58,8 @@ def stack(op: tri.Stack) -> ir.Value:
 def unbind(op: tri.Unbind) -> list[ir.Value]:
     shape = shape_of(op.x)
     axis = op.axis % len(shape)
-    slices = [build_slice(op.x, axis, index, 1) for index in range(shape[axis])]
-    return [reshape(part.y, *shape[:axis], *shape[axis + 1 :]) for part in slices]
+    rows = tri.Split.build(op.x, axis=axis, sizes=(1,) * int(shape[axis])).results
+    return [reshape(row, *shape[:axis], *shape[axis + 1 :]) for row in rows]
 
 
 @decomposes(tri.Trilu)

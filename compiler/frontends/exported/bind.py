@@ -6,13 +6,17 @@ from typing import Any, cast
 from ....dialects.core.errors import Invalid, Unsupported
 from ..torch.operands import Converter
 from ..torch.registry import IGNORED, Rule
-from .graph import ProgramNode, Reference
+from .graph import ProgramNode, Reference, Unread
 
 
 def resolved(given: Any, values: Mapping[str, Any]) -> Any:
     """Return an argument with values in the place of their names."""
     if isinstance(given, Reference):
+        if given.name not in values:
+            raise Invalid(f"takes '{given.name}', which nothing before it makes")
         return values[given.name]
+    if isinstance(given, Unread):
+        raise Unsupported(f"has an argument '{given.kind}', which is not supported")
     if isinstance(given, list):
         return [resolved(each, values) for each in cast("list[Any]", given)]
     return given

@@ -21,6 +21,13 @@ class Reference:
 
 
 @dataclass(frozen=True)
+class Unread:
+    """An argument of a kind that is not read."""
+
+    kind: str
+
+
+@dataclass(frozen=True)
 class SizeFormula:
     """A size that depends on symbols, as torch spells it: `Add(Symbol('s0'), Integer(1))`."""
 

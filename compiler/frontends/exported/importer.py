@@ -193,7 +193,12 @@ class _Importer:
 
     def _output(self, name: str, port: Port) -> ir.Value | Complex | None:
         given = resolved(port.value, self.values)
-        return None if given is None else self.convert.value(given, name)
+        if given is not None:
+            return self.convert.value(given, name)
+        if isinstance(port.value, Reference):
+            what = f"output is '{port.value.name}', which its operator does not compute"
+            raise CompileError([Diagnostic(name, what)])
+        return None
 
     # -- nodes --------------------------------------------------------------------------------
 

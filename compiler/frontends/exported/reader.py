@@ -18,6 +18,7 @@ from .graph import (
     Result,
     SizeFormula,
     TensorType,
+    Unread,
 )
 from .scalar_types import scalar_type
 
@@ -64,6 +65,8 @@ def _node(node: Json) -> ProgramNode:
     metadata: Json = node.get("metadata") or {}
     results = [_result(each) for each in node["outputs"]]
     name = node.get("name") or (results[0].names[0] if results else node["target"])
+    if not isinstance(name, str):
+        raise ValueError(f"a node has name {name}, must be text")
     return ProgramNode(
         name=name,
         type=_operator(node["target"]),
@@ -140,18 +143,19 @@ _ARGUMENTS: dict[str, Callable[[Any], Any]] = {
     "as_memory_format": lambda body: None,
     "as_complex": lambda body: complex(body["real"], body["imag"]),
     **dict.fromkeys(
-        ("as_int", "as_ints", "as_float", "as_floats", "as_bool", "as_bools", "as_string"),
+        ("as_int", "as_ints", "as_bool", "as_bools", "as_string"),
         _identity,
     ),
+    # Infinity and not a number are text.
+    "as_float": float,
+    "as_floats": lambda body: [float(each) for each in body],
     "as_strings": _identity,
 }
 
 
 def _argument(given: Json) -> Any:
     ((kind, body),) = given.items()
-    if kind not in _ARGUMENTS:
-        raise Unsupported(f"has an argument '{kind}', which is not supported")
-    return _ARGUMENTS[kind](body)
+    return _ARGUMENTS[kind](body) if kind in _ARGUMENTS else Unread(kind)
 
 
 def _type(given: Json) -> TensorType:

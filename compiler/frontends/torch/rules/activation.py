@@ -5,6 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from .....dialects import tri
+from .....dialects.core.errors import Unsupported
 from .....dialects.core.op import Op
 from .....dialects.core.sizes.checks import need_divides
 from .....dialects.core.tensor import is_float
@@ -60,8 +61,12 @@ def leaky_relu(input: Value, *, negative_slope: float = 0.01) -> tri.LeakyRelu:
 
 
 @torch_op("nn.RReLU", "F.rrelu")
-def rrelu(input: Value, *, lower: float = 1 / 8, upper: float = 1 / 3) -> tri.LeakyRelu:
+def rrelu(
+    input: Value, *, lower: float = 1 / 8, upper: float = 1 / 3, training: bool = False
+) -> tri.LeakyRelu:
     """Take the mean of the slopes that training chooses from at random."""
+    if training:
+        raise Unsupported("chooses slopes at random (training=True), must be inference")
     return tri.LeakyRelu.build(input, alpha=(lower + upper) / 2)
 
 

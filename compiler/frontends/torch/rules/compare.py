@@ -100,7 +100,10 @@ def bitwise_not(input: Value) -> Op:
     return tri.Not.build(input) if boolean else tri.BitwiseNot.build(input)
 
 
-@torch_op("torch.where")
+@torch_op(
+    *("torch.where", "aten::where.self", "aten::where.Scalar"),
+    *("aten::where.ScalarOther", "aten::where.ScalarSelf"),
+)
 def where(condition: Value, input: Operand, other: Operand) -> tri.Where:
     return tri.Where.build(truth(condition), *promote(input, other))
 

@@ -49,6 +49,16 @@ def baddbmm(
     return product if beta == 0 else tri.Add.build(product, _scaled(input, beta)).y
 
 
+@torch_op("aten::addbmm")
+def addbmm(
+    input: Value, batch1: Value, batch2: Value, *, alpha: float = 1.0, beta: float = 1.0
+) -> Value:
+    """Add up the products of a batch."""
+    total = tri.ReduceSum.build(tri.MatMul.build(batch1, batch2).y, axes=(0,), keepdims=False).y
+    product = _scaled(total, alpha)
+    return product if beta == 0 else tri.Add.build(product, _scaled(input, beta)).y
+
+
 def _scaled(x: Value, factor: float) -> Value:
     return x if factor == 1 else tri.Mul.build(x, as_type(factor, tensor(x).dtype)).y
 

@@ -146,17 +146,22 @@ def register_max_unpool(axes: int) -> None:
         """Put each maximum back at its place in a tensor of zeros."""
         x, drop = batched(input, axes)
         places, _ = batched(indices, axes)
-        batch, channels, *sizes = tensor(x).shape
+        sizes = tensor(x).shape[2:]
         seen = _window(axes, kernel_size, stride, padding, (1,), False)
-        wanted = seen.input_sizes(tuple(sizes)) if output_size is None else output_size[-axes:]
+        wanted = seen.input_sizes(sizes) if output_size is None else output_size[-axes:]
         if min(wanted, default=0) < 1:
             raise Invalid(f"makes an output of sizes {wanted}, must be above 0")
-        flat = (batch, channels, math.prod(sizes))
-        zero = constant(np.zeros((), numpy_dtype(tensor(x).dtype)))
-        zeros = tri.Expand.build(zero, shape=(batch, channels, math.prod(wanted))).y
-        values, places = reshape(x, flat), reshape(places, flat)
-        y = tri.ScatterElements.build(zeros, places, values, axis=2).y
-        return drop(reshape(y, (batch, channels, *wanted)))
+        return drop(put_back(x, places, wanted))
+
+
+def put_back(x: Value, places: Value, wanted: Ints) -> Value:
+    """Put maxima, [batch, channels, …], at their places in planes of zeros of sizes `wanted`."""
+    batch, channels, *sizes = tensor(x).shape
+    flat = (batch, channels, math.prod(sizes))
+    zero = constant(np.zeros((), numpy_dtype(tensor(x).dtype)))
+    zeros = tri.Expand.build(zero, shape=(batch, channels, math.prod(wanted))).y
+    y = tri.ScatterElements.build(zeros, reshape(places, flat), reshape(x, flat), axis=2).y
+    return reshape(y, (batch, channels, *wanted))
 
 
 for _axes in (1, 2, 3):

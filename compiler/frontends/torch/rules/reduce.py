@@ -27,7 +27,7 @@ def axes_of(x: Value, dim: Axes) -> Ints:
 
 def _reduce(op: type[tri.Reduction], x: Value, dim: Axes, keepdim: bool) -> Value:
     if not tensor(x).rank:
-        return x
+        return op.build(reshape(x, (1,)), axes=(0,), keepdims=False).results[0]
     return op.build(x, axes=axes_of(x, dim), keepdims=keepdim).results[0]
 
 
@@ -134,6 +134,8 @@ def var(
     keepdim: bool = False,
 ) -> Value:
     """Divide the sum of squared distances from the mean by the count less the correction, 1."""
+    if not tensor(input).rank:
+        input = reshape(input, (1,))
     less = correction if correction is not None else 0 if unbiased is False else 1
     axes = axes_of(input, dim)
     center = tri.ReduceMean.build(input, axes=axes, keepdims=True).y

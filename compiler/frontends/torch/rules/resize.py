@@ -46,7 +46,9 @@ def interpolate(
         return average_to(input, sizes)
     if mode not in MODES:
         raise Invalid(f"has mode '{mode}', must be area or one of {', '.join(MODES)}")
-    keeps_factor = scale_factor is not None and not recompute_scale_factor and size is None
+    # Where corners are aligned, torch looks at the sizes alone.
+    rounds = align_corners or recompute_scale_factor
+    keeps_factor = scale_factor is not None and not rounds and size is None
     pixels = shape[2:]
     if keeps_factor and scale_factor is not None:
         scales = _each(scale_factor, len(pixels))

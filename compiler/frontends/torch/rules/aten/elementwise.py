@@ -1,13 +1,17 @@
 """Rules for functions of elements: expressions, whose operands come in the order of the schema."""
 
+import math
 from collections.abc import Callable
 from typing import Any
 
+from ......dialects import tri
 from ......dialects.core.errors import Unsupported
+from ......dialects.core.tensor import is_float
 from ......dialects.expression import FUNCTIONS
+from ....core.values import tensor
 from ...expressions import apply
-from ...promotion import Operand
-from ...registry import torch_op
+from ...promotion import Operand, promote
+from ...registry import Value, torch_op
 
 _OF_SIZES = {"size", "int"}
 _NAMED_OTHERWISE = {"max", "min", "and", "or", "xor", "lshift", "rshift"}
@@ -59,6 +63,45 @@ def div(self: Operand, other: Operand, rounding_mode: str | None = None) -> Any:
         return apply("floor_divide(@0,@1)", self, other)
     made = apply("div(@0,@1)", self, other)
     return made if rounding_mode is None else apply("trunc(@0)", made)
+
+
+@torch_op("aten::round.decimals")
+def round_decimals(self: Value, decimals: int) -> Any:
+    """Round to a decimal place; to even where two numbers are as near."""
+    factor = 10.0 ** abs(decimals)
+    if decimals < 0:
+        return apply("mul(round(div(@0,@1)),@1)", self, factor)
+    return apply("div(round(mul(@0,@1)),@1)", self, factor)
+
+
+@torch_op("aten::log2")
+def log2(self: Value) -> Any:
+    return apply("mul(log(@0),@1)", self, 1 / math.log(2))
+
+
+@torch_op("aten::exp2")
+def exp2(self: Value) -> Any:
+    return apply("exp(mul(@0,@1))", self, math.log(2))
+
+
+@torch_op("aten::fmax")
+def fmax(self: Value, other: Value) -> Any:
+    return _of_numbers("maximum", self, other)
+
+
+@torch_op("aten::fmin")
+def fmin(self: Value, other: Value) -> Any:
+    return _of_numbers("minimum", self, other)
+
+
+def _of_numbers(function: str, a: Value, b: Value) -> Any:
+    """Compute a function of two elements; where one is not a number, take the other."""
+    a, b = promote(a, b)
+    if not is_float(tensor(a).dtype):
+        return apply(f"{function}(@0,@1)", a, b)
+    first = tri.Where.build(tri.IsNan.build(a).y, b, a).y
+    second = tri.Where.build(tri.IsNan.build(b).y, a, b).y
+    return apply(f"{function}(@0,@1)", first, second)
 
 
 @torch_op("aten::clamp.Tensor", "aten::clamp")

@@ -55,6 +55,11 @@ def var(
     return reduce.var(self, dim, correction=correction, keepdim=keepdim)
 
 
+@torch_op("prims::var")
+def var_of_axes(inp: Value, dims: Ints | None = None, correction: float = 1.0) -> Value:
+    return reduce.var(inp, dims, correction=correction)
+
+
 @torch_op("aten::lerp")
 def lerp(self: Value, end: Value, weight: Operand) -> Value:
     return compare.lerp(self, end, weight)

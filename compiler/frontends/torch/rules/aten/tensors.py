@@ -12,7 +12,18 @@ from ...element_types import torch_type
 from ...expressions import apply
 from ...promotion import Operand
 from ...registry import Complex, Value, torch_op
-from ...views import Ints, axis_of, cut, expand, reshape, shape_of, swap
+from ...views import (
+    Ints,
+    axis_of,
+    cut,
+    expand,
+    move,
+    rank_of,
+    reshape,
+    shape_of,
+    swap,
+    take,
+)
 from .. import create, join
 from ..indexing.advanced_index import index_by, index_put
 
@@ -67,7 +78,7 @@ def meshgrid(tensors: list[Any], indexing: str = "ij") -> tuple[Value, ...]:
     for axis, x in enumerate(tensors):
         own = tuple(size if axis == other else 1 for other, size in enumerate(shape))
         made.append(expand(reshape(x, own), shape))
-    return tuple(made if indexing == "ij" else [swap(x, 0, 1) for x in made])
+    return tuple(made if indexing == "ij" or len(made) < 2 else [swap(x, 0, 1) for x in made])
 
 
 @torch_op("aten::diff")
@@ -87,6 +98,20 @@ def diff(
         size = shape_of(x)[axis]
         x = apply(function, cut(x, axis, 1, size), cut(x, axis, 0, size - 1))
     return x
+
+
+@torch_op("aten::unfold")
+def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
+    """Return the windows of an axis; their elements are a new last axis."""
+    if not rank_of(self):
+        return unfold(reshape(self, (1,)), 0, size, step) if size else reshape(self, (0,))
+    axis = axis_of(self, dimension)
+    whole = shape_of(self)[axis]
+    if step < 1 or size > whole:
+        raise Invalid(f"has windows of {size} by steps of {step} of {whole} elements")
+    starts = np.arange(0, whole - size + 1, step)
+    windows = take(self, starts[:, None] + np.arange(size), axis)
+    return move(windows, axis + 1, rank_of(windows) - 1)
 
 
 @torch_op("aten::fill.Scalar", "aten::fill.Tensor", "aten::fill")

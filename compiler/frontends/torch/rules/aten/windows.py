@@ -5,8 +5,10 @@ from typing import Any
 from ......dialects.core.errors import Invalid
 from ......dialects.core.op import Op
 from ...registry import RULES, Value, torch_op
+from ...spatial import batched
 from ...views import Ints
 from .. import conv, pad, resize, vision
+from ..pool import put_back
 
 Floats = tuple[float, ...]
 INTERPOLATIONS = ("bilinear", "nearest", "bicubic")
@@ -77,6 +79,18 @@ def _register_pools(axes: int) -> None:
 
 for _axes in (1, 2, 3):
     _register_pools(_axes)
+
+
+def _register_max_unpool(axes: int) -> None:
+    @torch_op(f"aten::max_unpool{axes}d")
+    def max_unpool(self: Value, indices: Value, output_size: Ints) -> Value:
+        x, drop = batched(self, axes)
+        places, _ = batched(indices, axes)
+        return drop(put_back(x, places, output_size))
+
+
+for _axes in (2, 3):
+    _register_max_unpool(_axes)
 
 
 def _register_upsample(mode: str, *names: str) -> None:

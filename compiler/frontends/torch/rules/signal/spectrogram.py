@@ -3,7 +3,7 @@
 import numpy as np
 
 from ......dialects import tri
-from ......dialects.core.errors import Invalid
+from ......dialects.core.errors import Invalid, Unsupported
 from ......dialects.core.sizes.atoms import Size, is_symbolic
 from ......dialects.core.sizes.checks import need
 from ......dialects.core.tensor import Array, numpy_dtype
@@ -34,6 +34,34 @@ def _hop(hop_length: int | None, n_fft: int) -> int:
     if n_fft < 1 or hop < 1:
         raise Invalid(f"has frames of {n_fft} at steps of {hop}, must be at least 1")
     return hop
+
+
+@torch_op("aten::stft.default")
+def stft_of_frames(
+    self: Value,
+    n_fft: int,
+    hop_length: int | None = None,
+    win_length: int | None = None,
+    window: Array | None = None,
+    normalized: bool = False,
+    onesided: bool | None = None,
+    return_complex: bool | None = None,
+    align_to_window: bool | None = None,
+) -> Value | Complex:
+    """Transform the frames that are in a signal; what is around it was padded before."""
+    if align_to_window:
+        raise Unsupported("has align_to_window, must not have it")
+    return stft(
+        self,
+        n_fft,
+        hop_length,
+        win_length,
+        window,
+        center=False,
+        normalized=normalized,
+        onesided=onesided,
+        return_complex=return_complex,
+    )
 
 
 @torch_op("torch.stft")
