@@ -66,7 +66,9 @@ class Graph:
         drawn = self.random.standard_normal(shape) * shape[0] ** -0.5
         return self.constant(name, drawn.astype(np.float32))
 
-    def node(self, op: str, inputs: list[str], out: str, *more: str, domain: str = "", **given: Any):
+    def node(
+        self, op: str, inputs: list[str], out: str, *more: str, domain: str = "", **given: Any
+    ):
         made = helper.make_node(op, inputs, [out, *more], out, domain=domain, **given)
         self.nodes.append(made)
         return out

@@ -186,6 +186,7 @@ def _first_rows(x: Value, count: Size) -> Value:
 def _sink(head_sink: Value | None, heads: int, smooth: bool) -> Value | None:
     """Return a score for each head that no value belongs to, [1, heads or 1, 1, 1], or None."""
     if head_sink is not None:
-        need_same(tensor(head_sink).size, heads, f"has head_sink {tensor(head_sink)}")
+        fault = f"has head_sink {tensor(head_sink)}, must have {heads} elements"
+        need_same(tensor(head_sink).size, heads, fault)
         return tri.Reshape.build(head_sink, shape=(1, heads, 1, 1)).y
     return constant(np.zeros((1, 1, 1, 1), np.float32)) if smooth else None

@@ -1,0 +1,81 @@
+"""Decoders of onnxruntime-genai's builder: one compile runs prompts and tokens."""
+
+from typing import Any
+
+import numpy as np
+import onnxruntime
+import pytest
+import trivium
+from trivium.test.unit.generated_decoders import LLAMA, MISTRAL, QWEN_2, QWEN_3, Family, decoder
+
+
+def runtime(family: Family) -> Any:
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 4
+    given = decoder(family).SerializeToString()
+    return onnxruntime.InferenceSession(given, options, providers=["CPUExecutionProvider"])
+
+
+def next_step(peer: Any, family: Family, feeds: dict[str, Any], past: dict[str, Any]) -> Any:
+    """Return the logits of ONNX Runtime and the cache after a step."""
+    names = [output.name for output in peer.get_outputs()]
+    made = dict(zip(names, peer.run(None, {**feeds, **past}), strict=True))
+    return made["logits"], {after: made[name] for name, after in family.pairs.items()}
+
+
+@pytest.mark.parametrize(
+    "family", [LLAMA, QWEN_2, QWEN_3, MISTRAL], ids=["llama", "qwen 2", "qwen 3", "mistral"]
+)
+def test_words_are_those_of_onnxruntime(family: Family) -> None:
+    shapes = {"past_sequence_length": trivium.Range(0, family.longest, likely=16)}
+    session = trivium.compile(decoder(family), shapes=shapes)
+    session.bind_state(family.pairs, family.empty())
+    peer, past, total = runtime(family), family.empty(), 0
+    words = np.array([[3, 7, 9, 11]])
+    for _ in range(31):
+        total += words.shape[1]
+        feeds = {"input_ids": words, "attention_mask": np.ones((1, total), np.int64)}
+        wanted, past = next_step(peer, family, feeds, past)
+        got = session.run(feeds)["logits"]
+        np.testing.assert_allclose(got, wanted, rtol=1e-4, atol=1e-5)
+        assert got[0, -1].argmax() == wanted[0, -1].argmax()
+        words = wanted[:, -1:].argmax(-1)
+    for name, rows in past.items():
+        np.testing.assert_allclose(session.state[name], rows, rtol=1e-4, atol=1e-5)
+
+
+def test_a_ragged_batch_in_buffers_of_fixed_size() -> None:
+    """The prompts have 4 words and 2; each entry writes behind its own rows in use."""
+    longest = LLAMA.longest
+    shapes = {"past_sequence_length": longest, "total_sequence_length": trivium.Range(1, longest)}
+    session = trivium.compile(decoder(LLAMA), shapes=shapes)
+    session.bind_state(LLAMA.pairs, LLAMA.empty(2, longest))
+    peer, past = runtime(LLAMA), LLAMA.empty(2, longest)
+    words, lengths = np.array([[3, 7, 9, 11], [5, 6, 0, 0]]), np.array([4, 2])
+    last = lengths - 1
+    for _ in range(12):
+        mask = (np.arange(lengths.max()) < lengths[:, None]).astype(np.int64)
+        feeds = {"input_ids": words, "attention_mask": mask}
+        wanted, past = next_step(peer, LLAMA, feeds, past)
+        got = session.run(feeds)["logits"]
+        np.testing.assert_allclose(got[[0, 1], last], wanted[[0, 1], last], rtol=1e-4, atol=1e-5)
+        words = wanted[[0, 1], last].argmax(-1)[:, None]
+        lengths, last = lengths + 1, np.zeros(2, int)
+    for name, rows in past.items():
+        for entry, used in enumerate(lengths - 1):
+            got, wanted = session.state[name][entry, :, :used], rows[entry, :, :used]
+            np.testing.assert_allclose(got, wanted, rtol=1e-4, atol=1e-5)
+
+
+def test_a_prompt_in_chunks_is_one_at_once() -> None:
+    shapes = {"past_sequence_length": trivium.Range(0, LLAMA.longest, likely=16)}
+    session = trivium.compile(decoder(LLAMA), shapes=shapes)
+    words = np.random.default_rng(1).integers(0, LLAMA.words, (1, 20))
+    whole = {"input_ids": words, "attention_mask": np.ones((1, 20), np.int64)}
+    wanted = session.run({**whole, **LLAMA.empty()})["logits"]
+    session.bind_state(LLAMA.pairs, LLAMA.empty())
+    for first, last in ((0, 7), (7, 8), (8, 20)):
+        mask = np.ones((1, last), np.int64)
+        feeds = {"input_ids": words[:, first:last], "attention_mask": mask}
+        got = session.run(feeds)["logits"]
+        np.testing.assert_allclose(got, wanted[:, first:last], rtol=1e-4, atol=1e-5)
