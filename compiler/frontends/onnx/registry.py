@@ -173,6 +173,15 @@ def _name(kind: Any) -> str:
 RULES: dict[tuple[str, str], list[Rule]] = {}
 """All rules by (domain, operator), oldest first."""
 
+HINTS: dict[tuple[str, str], str] = {}
+"""What to do instead of operators that have no rule, by (domain, operator)."""
+
+
+def refuse(domain: str, op_type: str, hint: str) -> None:
+    """Say what to do instead of an operator that has no rule."""
+    HINTS[domain, op_type] = hint
+
+
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
