@@ -173,12 +173,12 @@ def _name(kind: Any) -> str:
 RULES: dict[tuple[str, str], list[Rule]] = {}
 """All rules by (domain, operator), oldest first."""
 
-HINTS: dict[tuple[str, str], str] = {}
-"""What to do instead of operators that have no rule, by (domain, operator)."""
+HINTS: dict[tuple[str, str | None], str] = {}
+"""What to do instead of operators that have no rule, by (domain, operator), or None for all."""
 
 
-def refuse(domain: str, op_type: str, hint: str) -> None:
-    """Say what to do instead of an operator that has no rule."""
+def refuse(hint: str, *, domain: str, op_type: str | None = None) -> None:
+    """Say what to do instead of an operator that has no rule, or of all those of a domain."""
     HINTS[domain, op_type] = hint
 
 

@@ -53,7 +53,7 @@ def _fault(name: str, node: onnx.NodeProto, opsets: Mapping[str, int]) -> Diagno
 
 def _near(domain: str, op_type: str) -> tuple[str, ...]:
     """Return what to use instead of an operator: what is known of it, or a similar name."""
-    if hint := HINTS.get((domain, op_type)):
+    if hint := HINTS.get((domain, op_type)) or HINTS.get((domain, None)):
         return (hint,)
     if versions := RULES.get((domain, op_type)):
         known = ", ".join(str(rule.since) for rule in versions)

@@ -3,19 +3,20 @@
 from ...registry import refuse
 from . import DOMAIN
 
-for _op_type in ("BeamSearch", "GreedySearch", "Sampling"):
-    refuse(
-        DOMAIN,
-        _op_type,
-        "compile the graph of its attribute 'decoder', and choose the words in a loop of your own",
-    )
+LOOP = "compile the graph of its attribute 'decoder', and choose the words in a loop of your own"
+CACHE = "its cache has an order of GPUs; export with MultiHeadAttention or GroupQueryAttention"
+EXPERTS = "export the experts as products, without fusing them"
+LAYOUT = "ONNX Runtime saved the layout of one machine; save the model at ORT_ENABLE_EXTENDED"
 
-for _op_type in ("DecoderMaskedMultiHeadAttention", "DecoderMaskedSelfAttention"):
-    refuse(
-        DOMAIN,
-        _op_type,
-        "its cache has an order of GPUs; export with MultiHeadAttention or GroupQueryAttention",
-    )
+for _op_type, _hint in (
+    ("BeamSearch", LOOP),
+    ("GreedySearch", LOOP),
+    ("Sampling", LOOP),
+    ("DecoderMaskedMultiHeadAttention", CACHE),
+    ("DecoderMaskedSelfAttention", CACHE),
+    ("MoE", EXPERTS),
+    ("QMoE", EXPERTS),
+):
+    refuse(_hint, domain=DOMAIN, op_type=_op_type)
 
-for _op_type in ("MoE", "QMoE"):
-    refuse(DOMAIN, _op_type, "export the experts as products, without fusing them")
+refuse(LAYOUT, domain="com.microsoft.nchwc")

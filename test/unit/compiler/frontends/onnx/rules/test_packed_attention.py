@@ -3,7 +3,6 @@
 from typing import Any
 
 import numpy as np
-import onnx
 import pytest
 import trivium
 from onnx import helper
@@ -131,6 +130,23 @@ def test_embeddings(segments: bool, mask: bool, positions: int) -> None:
     agree("EmbedLayerNormalization", inputs, 3, epsilon=1e-5)
 
 
+@pytest.mark.parametrize("segments", [False, True])
+@pytest.mark.parametrize("mask", [False, True])
+@pytest.mark.parametrize("kind", [np.int8, np.uint8])
+def test_embeddings_of_integers(segments: bool, mask: bool, kind: Any) -> None:
+    shapes = [(20, E), (9, E), (3, E), (E,), (E,)]
+    tables = [RANDOM.integers(0, 99, shape).astype(kind) for shape in shapes]
+    scales = [RANDOM.uniform(0.01, 0.02, ()).astype(np.float32) for _ in shapes]
+    zeros = [np.array(each, kind) for each in (50, 40, 60, 3, 45)]
+    parts: list[list[Array | None]] = [[*each] for each in (tables, scales, zeros)]
+    if not segments:
+        for part in parts:
+            part[2] = None
+    inputs = [draw(20, B, S), draw(3, B, S) if segments else None, *parts[0]]
+    inputs += [draw(3, B, S) if mask else None, *parts[1], *parts[2]]
+    agree("QEmbedLayerNormalization", inputs, 2, epsilon=1e-5)
+
+
 def test_embeddings_name_what_does_not_fit() -> None:
     op = "EmbedLayerNormalization"
     inputs = [draw(20, B, S), None, floats(20, E), floats(2, E), None, floats(E), floats(E)]
@@ -195,16 +211,16 @@ def test_group_norms_name_what_does_not_fit() -> None:
         ("QMoE", "export the experts as products"),
         ("DecoderMaskedMultiHeadAttention", "export with MultiHeadAttention or Group"),
         ("DecoderMaskedSelfAttention", "export with MultiHeadAttention or Group"),
+        ("nchwc::Conv", "save the model at ORT_ENABLE_EXTENDED"),
     ],
 )
 def test_what_has_no_rule_has_a_hint(op: str, hint: str) -> None:
-    node = helper.make_node(op, ["x"], ["y"], "node", domain=MICROSOFT)
-    ports = [helper.make_tensor_value_info(name, 1, (2, 3)) for name in "xy"]
-    graph = helper.make_graph([node], "g", ports[:1], ports[1:])
-    opsets = [helper.make_opsetid("", 21), helper.make_opsetid(MICROSOFT, 1)]
-    model: onnx.ModelProto = helper.make_model(graph, opset_imports=opsets, ir_version=10)
+    inner, _, name = op.rpartition("::")
+    domain = f"{MICROSOFT}.{inner}" if inner else MICROSOFT
+    model = node_model(name, [floats(2, 3)], ["y"], domain)
+    model.opset_import.append(helper.make_opsetid("com.microsoft.nchwc", 1))
     with pytest.raises(trivium.CompileError) as raised:
         trivium.compile(model)
     (fault,) = raised.value.diagnostics
-    assert fault.message == f"'com.microsoft::{op}' version 1 is not supported"
+    assert fault.message == f"'{domain}::{name}' version 1 is not supported"
     assert hint in fault.notes[0]
