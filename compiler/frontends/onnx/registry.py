@@ -178,7 +178,7 @@ HINTS: dict[tuple[str, str | None], str] = {}
 
 
 def refuse(hint: str, *, domain: str, op_type: str | None = None) -> None:
-    """Say what to do instead of an operator that has no rule, or of all those of a domain."""
+    """Record what to do instead of an operator that has no rule, or of all those of a domain."""
     HINTS[domain, op_type] = hint
 
 
