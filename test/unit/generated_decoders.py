@@ -84,8 +84,8 @@ class Graph:
         return self.constant(name, drawn.astype(np.float32))
 
 
-def decoder(family: Family) -> onnx.ModelProto:
-    """Write a model whose inputs are words, a mask of [batch, past and new] and the cache."""
+def decoder(family: Family, total: str = "total_sequence_length") -> onnx.ModelProto:
+    """Write a model whose inputs are words, a mask of [batch, total] and the cache."""
     graph = Graph()
     _lengths(graph)
     _angles(graph, family)
@@ -100,7 +100,7 @@ def decoder(family: Family) -> onnx.ModelProto:
         normed, x = _skip(graph, family, f"layers.{i}.next", x, _mlp(graph, family, i, normed))
     head = graph.weight("lm_head.weight", family.hidden, family.words)
     graph.node("MatMul", [normed, head], "logits")
-    return _model(graph, family)
+    return _model(graph, family, total)
 
 
 def _lengths(graph: Graph) -> None:
@@ -179,7 +179,7 @@ def _mlp(graph: Graph, family: Family, i: int, x: str) -> str:
     return graph.product(product, f"{name}.down", family.hidden, family.inner)
 
 
-def _model(graph: Graph, family: Family) -> onnx.ModelProto:
+def _model(graph: Graph, family: Family, total: str) -> onnx.ModelProto:
     def port(name: str, kind: int, *shape: int | str) -> onnx.ValueInfoProto:
         return helper.make_tensor_value_info(name, kind, shape)
 
@@ -189,13 +189,13 @@ def _model(graph: Graph, family: Family) -> onnx.ModelProto:
 
     inputs = [
         port("input_ids", TensorProto.INT64, "batch_size", "sequence_length"),
-        port("attention_mask", TensorProto.INT64, "batch_size", "total_sequence_length"),
+        port("attention_mask", TensorProto.INT64, "batch_size", total),
         *(cache(name, "past_sequence_length") for name in family.pairs.values()),
     ]
     logits = ("batch_size", "sequence_length", family.words)
     outputs = [
         port("logits", TensorProto.FLOAT, *logits),
-        *(cache(name, "total_sequence_length") for name in family.pairs),
+        *(cache(name, total) for name in family.pairs),
     ]
     made = helper.make_graph(graph.nodes, "decoder", inputs, outputs, graph.weights)
     opsets = [helper.make_opsetid("", 21), helper.make_opsetid(MICROSOFT, 1)]

@@ -67,15 +67,30 @@ def test_a_ragged_batch_in_buffers_of_fixed_size() -> None:
             np.testing.assert_allclose(got, wanted, rtol=1e-4, atol=1e-5)
 
 
-def test_a_prompt_in_chunks_is_one_at_once() -> None:
-    shapes = {"past_sequence_length": trivium.Range(0, LLAMA.longest, likely=16)}
-    session = trivium.compile(decoder(LLAMA), shapes=shapes)
+TOTAL, SUM = "total_sequence_length", "past_sequence_length + sequence_length"
+
+
+@pytest.mark.parametrize(
+    ("total", "rows", "shapes"),
+    [
+        (TOTAL, 0, {"past_sequence_length": trivium.Range(0, 64, likely=16)}),
+        (TOTAL, 64, {"past_sequence_length": 64, TOTAL: trivium.Range(1, 64)}),
+        (SUM, 0, {"past_sequence_length": trivium.Range(0, 64, likely=16), "batch_size": 1}),
+    ],
+    ids=["that grows", "of fixed size", "of past and new rows"],
+)
+def test_prompts_in_chunks_fill_a_cache(total: str, rows: int, shapes: dict[str, Any]) -> None:
+    peer = runtime(LLAMA)
     words = np.random.default_rng(1).integers(0, LLAMA.words, (1, 20))
     whole = {"input_ids": words, "attention_mask": np.ones((1, 20), np.int64)}
-    wanted = session.run({**whole, **LLAMA.empty()})["logits"]
-    session.bind_state(LLAMA.pairs, LLAMA.empty())
+    wanted, present = next_step(peer, LLAMA, whole, LLAMA.empty())
+    session = trivium.compile(decoder(LLAMA, total), shapes=shapes)
+    session.bind_state(LLAMA.pairs, LLAMA.empty(1, rows))
     for first, last in ((0, 7), (7, 8), (8, 20)):
         mask = np.ones((1, last), np.int64)
         feeds = {"input_ids": words[:, first:last], "attention_mask": mask}
         got = session.run(feeds)["logits"]
         np.testing.assert_allclose(got, wanted[:, first:last], rtol=1e-4, atol=1e-5)
+    for name, each in present.items():
+        np.testing.assert_allclose(session.state[name][:, :, :20], each, rtol=1e-4, atol=1e-5)
+    assert {step.kind for step in session.manifest.steps} == {"cpu"}

@@ -19,13 +19,14 @@ class Step:
 
     `before`, `after` and `new` are [batch, 1]. `past` is what `before` is for the whole batch,
     where it is known when the model is imported. `total` is the most rows in use after the step,
-    `capacity` what the cache has then.
+    `capacity` what the cache has then, and the same as before where it `is_fixed`.
     """
 
     batch: Size
     length: Size
     total: Size
     capacity: Size
+    is_fixed: bool
     past: Size | None
     before: Value
     after: Value
@@ -57,6 +58,7 @@ def step_of(
         length,
         total,
         capacity=highest(had, total),
+        is_fixed=query_seqlens is None and bool(is_same(highest(had, total), had)),
         past=had if known and query_seqlens is None else None,
         before=tri.Sub.build(after, added).y,
         after=after,
@@ -87,6 +89,28 @@ def appended(past: Value | None, new: Value, step: Step) -> Value:
     """
     if past is None or step.past is not None:
         return joined(past, new)
+    return _written(past, new, step) if step.is_fixed else _moved(past, new, step)
+
+
+def _written(past: Value, new: Value, step: Step) -> Value:
+    """Write new rows over those of a past of the same size; padding writes the last one again."""
+    batch, heads, had, width = tensor(past).shape
+    one, length = constant(np.array(1, np.int64)), step.length
+    last = tri.Sub.build(step.new, one).y
+    place = tri.Minimum.build(counted(length, (1, length)), last).y
+    row = tri.Reshape.build(tri.Add.build(step.before, place).y, shape=(batch, 1, length)).y
+    taken = tri.Reshape.build(place, shape=(batch, 1, length)).y
+    flat = tri.Reshape.build(past, shape=(batch * heads * had, width)).y
+    rows = tri.Reshape.build(new, shape=(batch * heads * length, width)).y
+    updates = tri.Gather.build(rows, _of_all(taken, batch, heads, length), axis=0).y
+    target = _of_all(row, batch, heads, had)
+    target = tri.Reshape.build(target, shape=(batch, heads, length, 1)).y
+    y = tri.ScatterNd.build(flat, target, updates).y
+    return tri.Reshape.build(y, shape=tensor(past).shape).y
+
+
+def _moved(past: Value, new: Value, step: Step) -> Value:
+    """Take rows of the past and new ones, for a cache that may be larger than the past."""
     batch, heads, had, width = tensor(past).shape
     size, whole = step.capacity, had + step.length
     together = tri.Concat.build([past, new], axis=2).y
@@ -99,9 +123,14 @@ def appended(past: Value | None, new: Value, step: Step) -> Value:
     if is_same(batch, 1):
         return tri.Gather.build(together, tri.Reshape.build(source, shape=(size,)).y, axis=2).y
     flat = tri.Reshape.build(together, shape=(batch * heads * whole, width)).y
-    first = tri.Mul.build(counted(batch * heads, (batch, heads, 1)), number(whole)).y
-    source = tri.Add.build(tri.Reshape.build(source, shape=(batch, 1, size)).y, first).y
-    return tri.Gather.build(flat, source, axis=0).y
+    source = tri.Reshape.build(source, shape=(batch, 1, size)).y
+    return tri.Gather.build(flat, _of_all(source, batch, heads, whole), axis=0).y
+
+
+def _of_all(row: Value, batch: Size, heads: Size, rows: Size) -> Value:
+    """Return places in all rows of [batch, heads, rows], given those in the rows of one head."""
+    first = tri.Mul.build(counted(batch * heads, (batch, heads, 1)), number(rows)).y
+    return tri.Add.build(row, first).y
 
 
 def seen(step: Step, keys: Size, *, window: int, causal: bool) -> Value | None:

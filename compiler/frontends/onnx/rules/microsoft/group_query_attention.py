@@ -86,13 +86,16 @@ def group_query_attention(
             raise Invalid("has do_rotary 1, which needs cos_cache and sin_cache")
         if position_ids is not None and query_seqlens is not None:
             raise Unsupported("has position_ids and query_seqlens, must have one of them")
+        if position_ids is None:
+            rows = tensor(cos_cache).shape[0]
+            need(rows, total, f"has {total} keys, must be at most {rows}, the angles of cos_cache")
         places = _places(step, position_ids)
         angles = tuple(at_positions(cache, places, 2) for cache in (cos_cache, sin_cache))
         q, k = (rotate(x, *angles, interleaved=bool(rotary_interleaved)) for x in (q, k))
     q, k, v = (tri.Transpose.build(x, permutation=(0, 2, 1, 3)).y for x in (q, k, v))
     k, v = appended(past_key, k, step), appended(past_value, v, step)
     keys, values = k, v
-    if attention_bias is not None:
+    if attention_bias is not None or step.is_fixed:
         keys, values = (_first_rows(x, total) for x in (k, v))
     mask = seen(step, tensor(keys).shape[2], window=local_window_size, causal=bool(causal))
     masks = [] if mask is None else [mask]

@@ -169,6 +169,11 @@ def test_what_a_run_may_not_ask_for() -> None:
     session = trivium.compile(node_model(OP, long, OUTPUTS, **HEADS))
     with pytest.raises(trivium.RunError, match="u0 keys, must be at least the 2 new ones"):
         session.run(feeds_of([*long[:6], np.array(1, np.int32)]))
+    angles = {7: floats(8, 8), 8: floats(8, 8)}
+    late = step([9, 3], 1, 12, more=angles)
+    session = trivium.compile(node_model(OP, late, OUTPUTS, **HEADS, do_rotary=1))
+    with pytest.raises(trivium.RunError, match="u0 keys, must be at most 8, the angles"):
+        session.run(feeds_of(late))
 
 
 def test_names_what_it_does_not_read() -> None:
