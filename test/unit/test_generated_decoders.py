@@ -3,9 +3,11 @@
 from typing import Any
 
 import numpy as np
+import onnx
 import onnxruntime
 import pytest
 import trivium
+from onnx import helper, numpy_helper
 from trivium.test.unit.generated_decoders import LLAMA, MISTRAL, QWEN_2, QWEN_3, Family, decoder
 
 
@@ -65,6 +67,50 @@ def test_a_ragged_batch_in_buffers_of_fixed_size() -> None:
         for entry, used in enumerate(lengths - 1):
             got, wanted = session.state[name][entry, :, :used], rows[entry, :, :used]
             np.testing.assert_allclose(got, wanted, rtol=1e-4, atol=1e-5)
+
+
+def with_two_tables(model: onnx.ModelProto, limit: int) -> onnx.ModelProto:
+    """Choose the angles by how many words there are, as long versions of Phi 3 do."""
+    graph = model.graph
+    tables = {t.name: t for t in graph.initializer if t.name in ("cos_cache", "sin_cache")}
+
+    def branch(name: str, rows: int, factor: float) -> onnx.GraphProto:
+        arrays = {
+            n: numpy_helper.to_array(t)[:rows] * np.float32(factor) for n, t in tables.items()
+        }
+        nodes = [
+            helper.make_node("Constant", [], [f"{n}_{name}"], value=numpy_helper.from_array(array))
+            for n, array in arrays.items()
+        ]
+        ports = [
+            helper.make_tensor_value_info(f"{n}_{name}", 1, a.shape) for n, a in arrays.items()
+        ]
+        return helper.make_graph(nodes, name, [], ports)
+
+    for table in tables.values():
+        graph.initializer.remove(table)
+    graph.initializer.append(numpy_helper.from_array(np.array(limit, np.int64), "limit"))
+    place = next(i for i, node in enumerate(graph.node) if node.output[0] == "mask.Gather") + 1
+    branches = {"then_branch": branch("long", LLAMA.longest, 1.1)}
+    branches["else_branch"] = branch("short", limit, 1)
+    chosen = helper.make_node("If", ["is_long"], [*tables], "angles", **branches)
+    graph.node.insert(place, chosen)
+    graph.node.insert(place, helper.make_node("Greater", ["mask.Gather", "limit"], ["is_long"]))
+    return model
+
+
+def test_tables_of_angles_for_long_texts_are_chosen_at_run_time() -> None:
+    model = with_two_tables(decoder(LLAMA), 10)
+    shapes = {"past_sequence_length": trivium.Range(0, LLAMA.longest, likely=16)}
+    session = trivium.compile(model, shapes=shapes)
+    session.bind_state(LLAMA.pairs, LLAMA.empty())
+    peer, past = onnxruntime.InferenceSession(model.SerializeToString()), LLAMA.empty()
+    for first, last in ((0, 8), (8, 10), (10, 11), (11, 14)):
+        words = np.arange(first, last)[None]
+        feeds = {"input_ids": words, "attention_mask": np.ones((1, last), np.int64)}
+        wanted, past = next_step(peer, LLAMA, feeds, past)
+        got = session.run(feeds)["logits"]
+        np.testing.assert_allclose(got, wanted, rtol=1e-4, atol=1e-5)
 
 
 TOTAL, SUM = "total_sequence_length", "past_sequence_length + sequence_length"

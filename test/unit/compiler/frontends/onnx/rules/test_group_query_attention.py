@@ -58,7 +58,7 @@ def compare(got: list[Array], wanted: list[Array], rows: list[int], queries: lis
 def check(inputs: list[Array | None], queries: list[int] | None = None, **given: Any) -> None:
     rows, length = (inputs[5] + 1).tolist(), inputs[0].shape[1]  # type: ignore[operator, union-attr]
     queries = queries or [min(length, used) for used in rows]
-    given |= HEADS
+    given = HEADS | given
     wanted = by_onnxruntime(node_model(OP, inputs, OUTPUTS, **given), feeds_of(inputs))
     compare(by_reference(OP, inputs, 3, **given), wanted, rows, queries)
 
@@ -116,6 +116,41 @@ def test_scores(given: dict[str, Any], name: str, sink: bool, bias: bool) -> Non
 def test_given_positions(name: str, positions: list[list[int]]) -> None:
     more = {7: floats(20, 8), 8: floats(20, 8), 9: np.array(positions)}
     check(step(*STEPS[name], more=more), do_rotary=1)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_drawn_steps(seed: int) -> None:
+    """Draw sizes; ONNX Runtime takes several new rows for a past of one entry alone."""
+    rng = np.random.default_rng(seed)
+    shared, times, size = (int(each) for each in rng.integers(1, 4, 3))
+    length, had = int(rng.integers(1, 6)), int(rng.integers(0, 9))
+    batch = int(rng.integers(2, 5)) if length == 1 or not had else 1
+    rows = had + length - rng.integers(0, had + 1 if batch > 1 else 1, batch)
+    rows[0] = had + length
+    capacity = had if seed % 2 else had + length + 3
+    heads = {"num_heads": shared * times, "kv_num_heads": shared}
+    sizes = [shared * times, shared, shared]
+    inputs = [floats(batch, length, each * 16 * size) for each in sizes]
+    inputs += [floats(batch, shared, capacity, 16 * size) for _ in range(2)]
+    inputs += [rows.astype(np.int32) - 1, np.array(max(rows), np.int32)]
+    inputs += [floats(20, 8 * size), floats(20, 8 * size)]
+    check(inputs, **heads, do_rotary=1, rotary_interleaved=seed // 2 % 2)
+
+
+@pytest.mark.parametrize("more", [{}, {"softcap": 2.0, "smooth_softmax": 1}])
+def test_half_precision(more: dict[str, Any]) -> None:
+    inputs = step([7], 3, 12, more={7: floats(20, 8), 8: floats(20, 8), 10: floats(1, H, 3, 7)})
+    inputs = [
+        x.astype(np.float16) if x is not None and x.dtype == np.float32 else x for x in inputs
+    ]
+    given = HEADS | {"do_rotary": 1} | more
+    wanted = by_onnxruntime(node_model(OP, inputs, OUTPUTS, **given), feeds_of(inputs))
+    got = by_reference(OP, inputs, 3, **given)
+    for one, other, part in zip(
+        got, wanted, (np.s_[:], np.s_[:, :, :7], np.s_[:, :, :7]), strict=True
+    ):
+        assert one.dtype == other.dtype == np.float16
+        np.testing.assert_allclose(one[part], other[part], rtol=2e-3, atol=2e-3)
 
 
 def test_chunks_of_a_ragged_batch() -> None:

@@ -126,6 +126,24 @@ def test_packed_attention(bias: bool) -> None:
     same(by_reference(OP, [parts[0], np.concatenate(kv, 3), None, biases], **HEADS), wanted)
 
 
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("op", [OP, "Attention"])
+def test_drawn_attention(seed: int, op: str) -> None:
+    rng = np.random.default_rng(seed)
+    batch, length, heads, size, past, width = (int(each) for each in rng.integers(1, 7, 6))
+    total, hidden = length + past, heads * size
+    mask = draw(2, *(batch, length, total) if seed % 2 else (batch, total))
+    mask[..., 0] = 1
+    given = {"num_heads": heads, "unidirectional": seed // 2 % 2}
+    if op == "Attention":
+        inputs = [floats(batch, length, width), floats(width, 3 * hidden), floats(3 * hidden)]
+        agree(op, [*inputs, mask, floats(2, batch, heads, past, size)], 2, **given)
+        return
+    inputs = [floats(batch, length, hidden) for _ in range(3)] + [floats(3 * hidden), mask]
+    pasts = [floats(batch, heads, past, size) for _ in range(2)]
+    agree(op, [*inputs, floats(batch, heads, length, total), *pasts], 3, **given)
+
+
 def test_attention_in_a_package() -> None:
     names = {n: ("batch", "length", None) for n in range(3)}
     names |= {n: ("batch", None, "past", None) for n in (6, 7)} | {4: ("batch", "total")}
