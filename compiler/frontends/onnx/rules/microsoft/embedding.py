@@ -28,14 +28,20 @@ class Numbers:
 
     def rows(self, places: Value) -> Value:
         """Take rows of a table."""
+        self._check()
         return self.real(tri.Gather.build(self.stored, places, axis=0).y)
 
     def first(self, count: int) -> Value:
         """Take the first rows of a table."""
+        self._check()
         rows, columns = tensor(self.stored).shape
         need(rows, count, f"has {count} words, must be at most {rows}, the positions")
         sizes = (count, columns)
         return self.real(tri.Slice.build(self.stored, starts=(0, 0), sizes=sizes, steps=(1, 1)).y)
+
+    def _check(self) -> None:
+        if tensor(self.stored).rank != 2:
+            raise Invalid(f"has embeddings {tensor(self.stored)}, must have rank 2")
 
 
 @onnx_op("EmbedLayerNormalization", since=1, domain=DOMAIN)

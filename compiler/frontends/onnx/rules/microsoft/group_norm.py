@@ -56,6 +56,8 @@ def skip_group_norm(
     if bias is not None:
         channels = tensor(x).shape[axis]
         fault = f"has bias {tensor(bias)}, must have {channels} elements"
+        if tensor(bias).rank != 1:
+            raise Invalid(fault)
         need_same(tensor(bias).size, channels, fault)
         total = tri.Add.build(total, _of_channels(bias, axis)).y
     given = {"activation": activation, "channels_last": channels_last, "groups": groups}

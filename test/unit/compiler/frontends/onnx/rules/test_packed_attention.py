@@ -154,6 +154,9 @@ def test_embeddings_name_what_does_not_fit() -> None:
     refused("node has one of segment_ids and", op, [inputs[0], draw(3, B, S), *inputs[2:]], 2)
     refused("node has input_ids tensor<3xi32>", op, [draw(20, S), *inputs[1:]], 2)
     inputs[3] = floats(9, E)
+    for place in (2, 3):
+        flat = [*inputs[:place], floats(E), *inputs[place + 1 :]]
+        refused("node has embeddings tensor<8xf32>, must have rank 2", op, flat, 2)
     refused("node has mask tensor<2x4xi32>, must be [2, 3]", op, [*inputs, draw(2, B, 4)], 2)
 
 
@@ -197,8 +200,10 @@ def test_group_norms_name_what_does_not_fit() -> None:
         refused("node has input tensor<2x4x6xf32>, must have rank 4", op, changed, **given)
     refused("node has activation 2, must be 0", "GroupNorm", inputs, activation=2, groups=2)
     refused("node has 0 groups, must have at least 1", "GroupNorm", inputs, activation=0, groups=0)
-    wrong = [*inputs, x, floats(4)]
-    refused("node has bias tensor<4xf32>, must have 6 elements", "SkipGroupNorm", wrong, **given)
+    for bias in (floats(4), floats(6, 1)):
+        shape = "x".join(map(str, bias.shape))
+        fault = f"node has bias tensor<{shape}xf32>, must have 6 elements"
+        refused(fault, "SkipGroupNorm", [*inputs, x, bias], **given)
 
 
 @pytest.mark.parametrize(
