@@ -5,10 +5,10 @@
 
 - Positional parameters are the node's inputs. `Value` is an IR value; `Array` is a numpy array,
   and the importer refuses the node when that input cannot be computed at compile time; `TensorList`
-  is a sequence, and `Item` is anything; a default of None makes an input optional; `*xs: Value`
-  takes any number. `Sizes`, and `Size` for a single one, are integers that may depend on the
-  symbols of the model's inputs; `ComputedSizes` may also be computed when the model runs, and are
-  not negative then.
+  is a sequence, and `Item` is anything; a default of None makes an input optional, and so does
+  `| None` before inputs that a node must have; `*xs: Value` takes any number. `Sizes`, and `Size`
+  for a single one, are integers that may depend on the symbols of the model's inputs;
+  `ComputedSizes` may also be computed when the model runs, and are not negative then.
 - Keyword-only parameters are the node's attributes, as int, float, str, tuples of them, or arrays.
   No default means required; an attribute that the signature lacks is an error.
 - A keyword-only parameter annotated `Node` receives the node itself: its name, outputs, subgraphs.
@@ -123,7 +123,7 @@ class Rule:
             if parameter.kind is parameter.VAR_POSITIONAL:
                 if "" in names[index:]:
                     raise Invalid(f"leaves out one of its inputs '{parameter.name}'")
-            elif parameter.default is parameter.empty and not any(names[index : index + 1]):
+            elif _is_required(parameter) and not any(names[index : index + 1]):
                 raise Invalid(f"lacks input '{parameter.name}'")
 
     def check_attributes(self, given: Mapping[str, Any]) -> None:
@@ -137,6 +137,12 @@ class Rule:
             elif not _fits(given[name], parameter.annotation):
                 found, wanted = type(given[name]).__name__, _spell(parameter)
                 raise Invalid(f"has attribute '{name}' of type {found}, must be {wanted}")
+
+
+def _is_required(parameter: inspect.Parameter) -> bool:
+    """Return whether a node must have an input; one that may be None may come before it."""
+    may_lack = type(None) in get_args(parameter.annotation)
+    return parameter.default is parameter.empty and not may_lack
 
 
 def _fits(value: Any, annotation: Any) -> bool:
@@ -166,6 +172,15 @@ def _name(kind: Any) -> str:
 
 RULES: dict[tuple[str, str], list[Rule]] = {}
 """All rules by (domain, operator), oldest first."""
+
+HINTS: dict[tuple[str, str | None], str] = {}
+"""What to do instead of operators that have no rule, by (domain, operator), or None for all."""
+
+
+def refuse(hint: str, *, domain: str, op_type: str | None = None) -> None:
+    """Record what to do instead of an operator that has no rule, or of all those of a domain."""
+    HINTS[domain, op_type] = hint
+
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 

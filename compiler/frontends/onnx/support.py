@@ -9,7 +9,7 @@ import onnx.defs
 from ....dialects.core.errors import CompileError, Diagnostic
 from .functions import has_function
 from .graph import Named, named_nodes, operator_domain, subgraphs
-from .registry import RULES, find_rule
+from .registry import HINTS, RULES, find_rule
 
 MISSPELT = 0.85
 """How similar two names must be: `Sigmoidd` is to `Sigmoid`, and `Loop` is not to `LpPool`."""
@@ -52,7 +52,9 @@ def _fault(name: str, node: onnx.NodeProto, opsets: Mapping[str, int]) -> Diagno
 
 
 def _near(domain: str, op_type: str) -> tuple[str, ...]:
-    """Return another version of the operator or, for a misspelt name, what may be meant by it."""
+    """Return what to use instead of an operator: what is known of it, or a similar name."""
+    if hint := HINTS.get((domain, op_type)) or HINTS.get((domain, None)):
+        return (hint,)
     if versions := RULES.get((domain, op_type)):
         known = ", ".join(str(rule.since) for rule in versions)
         return (f"supported from opset {known} on; convert the model with onnx.version_converter",)

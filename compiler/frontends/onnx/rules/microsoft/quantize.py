@@ -100,7 +100,7 @@ def _spread(value: Value, x: Value, axis: int) -> Value:
     return tri.Reshape.build(value, shape=tuple(shape)).y
 
 
-def _real(x: Value, scale: Value, zero_point: Value | None) -> Value:
+def real(x: Value, scale: Value, zero_point: Value | None) -> Value:
     """Return the floats that integers stand for."""
     return tri.Mul.build(cast(centered(x, zero_point), "f32"), scale).y
 
@@ -123,7 +123,7 @@ def _binary(
         c_scale: Value,
         c_zero_point: Value | None = None,
     ) -> Value:
-        y = combine(_real(a, a_scale, a_zero_point), _real(b, b_scale, b_zero_point))
+        y = combine(real(a, a_scale, a_zero_point), real(b, b_scale, b_zero_point))
         return _stored(y, c_scale, c_zero_point, a)
 
     return rule
@@ -141,7 +141,7 @@ def qlinear_sigmoid(
     y_scale: Value,
     y_zero_point: Value | None = None,
 ) -> Value:
-    y = tri.Sigmoid.build(_real(x, x_scale, x_zero_point)).y
+    y = tri.Sigmoid.build(real(x, x_scale, x_zero_point)).y
     return _stored(y, y_scale, y_zero_point, x)
 
 
@@ -155,7 +155,7 @@ def qlinear_leaky_relu(
     *,
     alpha: float = 0.01,
 ) -> Value:
-    y = tri.LeakyRelu.build(_real(x, x_scale, x_zero_point), alpha=alpha).y
+    y = tri.LeakyRelu.build(real(x, x_scale, x_zero_point), alpha=alpha).y
     return _stored(y, y_scale, y_zero_point, x)
 
 
@@ -171,7 +171,7 @@ def qlinear_softmax(
     opset: int,
 ) -> Value:
     """Compute the softmax over an axis; before opset 13 over it and all axes behind it."""
-    wide = _real(x, x_scale, x_zero_point)
+    wide = real(x, x_scale, x_zero_point)
     axis = normalize_axis(axis, tensor(x).rank)
     shape = tensor(x).shape
     if opset < 13:
@@ -191,7 +191,7 @@ def qlinear_global_average_pool(
     *,
     channels_last: int = 0,
 ) -> Value:
-    wide = _real(x, x_scale, x_zero_point)
+    wide = real(x, x_scale, x_zero_point)
     if channels_last:
         axes = tuple(range(1, tensor(x).rank - 1))
         mean = tri.ReduceMean.build(wide, axes=axes).y
@@ -205,6 +205,6 @@ def qlinear_concat(y_scale: Value, y_zero_point: Value, *parts: Value, axis: int
     """Join tensors that each have a scale and a zero point."""
     if not parts or len(parts) % 3:
         raise Invalid(f"has {len(parts)} inputs to join, must have a tensor, scale and zero point")
-    wide = [_real(*parts[i : i + 3]) for i in range(0, len(parts), 3)]
+    wide = [real(*parts[i : i + 3]) for i in range(0, len(parts), 3)]
     joined = tri.Concat.build(wide, axis=normalize_axis(axis, tensor(wide[0]).rank)).y
     return _stored(joined, y_scale, y_zero_point, parts[0])

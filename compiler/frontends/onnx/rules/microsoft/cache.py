@@ -1,0 +1,152 @@
+"""A cache of keys and values whose rows in use a run decides, for each entry of the batch."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ......dialects import tri
+from ......dialects.core.sizes.checks import need_same
+from ......dialects.core.sizes.dim import highest
+from ......dialects.core.sizes.limits import is_same
+from ....core.values import cast, constant, counted, number, tensor
+from ...heads import joined, visible
+from ...registry import Size, Value
+
+
+@dataclass(frozen=True)
+class Step:
+    """Hold how many rows a cache has in use before and after a step, for each entry of the batch.
+
+    `before`, `after` and `new` are [batch, 1]. `past` is what `before` is for the whole batch,
+    where it is known when the model is imported. `total` is the most rows in use after the step,
+    `capacity` what the cache has then, and the same as before where it `is_fixed`.
+    """
+
+    batch: Size
+    length: Size
+    total: Size
+    capacity: Size
+    is_fixed: bool
+    past: Size | None
+    before: Value
+    after: Value
+    new: Value
+
+
+def step_of(
+    new: Value,
+    past: Value | None,
+    total: Size,
+    seqlens_k: Value,
+    query_seqlens: Value | None,
+) -> Step:
+    """Return the step that appends `new`, [batch, length, heads, size], to a cache.
+
+    `seqlens_k` has one less than the rows in use after it.
+    """
+    batch, length = tensor(new).shape[:2]
+    had = 0 if past is None else tensor(past).shape[2]
+    known = past is None or (is_same(batch, 1) and is_same(had + length, total))
+    one = constant(np.array(1, np.int64))
+    after = tri.Add.build(_column(seqlens_k, batch, "seqlens_k"), one).y
+    if query_seqlens is None:
+        added = tri.Minimum.build(after, number(length)).y
+    else:
+        added = _column(query_seqlens, batch, "query_seqlens")
+    return Step(
+        batch,
+        length,
+        total,
+        capacity=highest(had, total),
+        is_fixed=query_seqlens is None and bool(is_same(highest(had, total), had)),
+        past=had if known and query_seqlens is None else None,
+        before=tri.Sub.build(after, added).y,
+        after=after,
+        new=added,
+    )
+
+
+def _column(numbers: Value, batch: Size, name: str) -> Value:
+    fault = f"has {name} {tensor(numbers)}, must have {batch} elements"
+    need_same(tensor(numbers).size, batch, fault)
+    return tri.Reshape.build(cast(numbers, "i64"), shape=(batch, 1)).y
+
+
+def positions(step: Step) -> Value:
+    """Return the positions of a step, [batch, length]; what pads it has the last position."""
+    place = counted(step.length, (1, step.length))
+    if step.past is not None:
+        return tri.Add.build(place, number(step.past)).y
+    place = tri.Add.build(step.before, place).y
+    last = tri.Sub.build(step.after, constant(np.array(1, np.int64))).y
+    return tri.Maximum.build(tri.Minimum.build(place, last).y, number(0)).y
+
+
+def appended(past: Value | None, new: Value, step: Step) -> Value:
+    """Write new rows, [batch, heads, length, size], behind those of the past that are in use.
+
+    What is behind all rows in use is not specified.
+    """
+    if past is None or step.past is not None:
+        return joined(past, new)
+    return _written(past, new, step) if step.is_fixed else _moved(past, new, step)
+
+
+def _written(past: Value, new: Value, step: Step) -> Value:
+    """Write new rows over those of a past of the same size; padding writes the last one again."""
+    batch, heads, had, width = tensor(past).shape
+    one, length = constant(np.array(1, np.int64)), step.length
+    last = tri.Sub.build(step.new, one).y
+    place = tri.Minimum.build(counted(length, (1, length)), last).y
+    row = tri.Reshape.build(tri.Add.build(step.before, place).y, shape=(batch, 1, length)).y
+    taken = tri.Reshape.build(place, shape=(batch, 1, length)).y
+    flat = tri.Reshape.build(past, shape=(batch * heads * had, width)).y
+    rows = tri.Reshape.build(new, shape=(batch * heads * length, width)).y
+    updates = tri.Gather.build(rows, _of_all(taken, batch, heads, length), axis=0).y
+    target = _of_all(row, batch, heads, had)
+    target = tri.Reshape.build(target, shape=(batch, heads, length, 1)).y
+    y = tri.ScatterNd.build(flat, target, updates).y
+    return tri.Reshape.build(y, shape=tensor(past).shape).y
+
+
+def _moved(past: Value, new: Value, step: Step) -> Value:
+    """Take rows of the past and new ones, for a cache that may be larger than the past."""
+    batch, heads, had, width = tensor(past).shape
+    size, whole = step.capacity, had + step.length
+    together = tri.Concat.build([past, new], axis=2).y
+    row = counted(size, (1, size))
+    after = tri.Sub.build(row, step.before).y
+    is_new = tri.And.build(
+        tri.GreaterEqual.build(after, number(0)).y, tri.Less.build(after, step.new).y
+    ).y
+    source = tri.Where.build(is_new, tri.Add.build(after, number(had)).y, row).y
+    if is_same(batch, 1):
+        return tri.Gather.build(together, tri.Reshape.build(source, shape=(size,)).y, axis=2).y
+    flat = tri.Reshape.build(together, shape=(batch * heads * whole, width)).y
+    source = tri.Reshape.build(source, shape=(batch, 1, size)).y
+    return tri.Gather.build(flat, _of_all(source, batch, heads, whole), axis=0).y
+
+
+def _of_all(row: Value, batch: Size, heads: Size, rows: Size) -> Value:
+    """Return places in all rows of [batch, heads, rows], given those in the rows of one head."""
+    first = tri.Mul.build(counted(batch * heads, (batch, heads, 1)), number(rows)).y
+    return tri.Add.build(row, first).y
+
+
+def seen(step: Step, keys: Size, *, window: int, causal: bool) -> Value | None:
+    """Return which of the first rows each query sees: it broadcasts to [batch, 1, length, keys].
+
+    A window counts the query itself; a negative one is all. None where all queries see all rows.
+    """
+    if not causal:
+        after = tri.Reshape.build(step.after, shape=(step.batch, 1, 1, 1)).y
+        return tri.Less.build(counted(keys, (keys,)), after).y
+    if step.past is not None:
+        return visible(step.length, keys, step.past, window - 1 if window > 0 else -1, 0)
+    before = tri.Reshape.build(step.before, shape=(step.batch, 1, 1, 1)).y
+    place = tri.Add.build(before, counted(step.length, (step.length, 1))).y
+    last = tri.LessEqual.build(counted(keys, (keys,)), place).y
+    if window < 0:
+        return last
+    first = tri.Sub.build(place, constant(np.array(window, np.int64))).y
+    return tri.And.build(last, tri.Greater.build(counted(keys, (keys,)), first).y).y
