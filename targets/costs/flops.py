@@ -149,6 +149,7 @@ _COUNTS: dict[str, Count] = {
     "cpu.panel_conv": _panel_conv,
     "cpu.winograd_conv": _winograd_conv,
     "tri.attention": _attention,
+    "tri.block_quantized_mat_mul": _mat_mul,
     "tri.conv": _conv,
     "tri.conv_transpose": _conv_transpose,
     "tri.einsum": _einsum,
