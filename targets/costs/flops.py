@@ -141,6 +141,7 @@ _COUNTS: dict[str, Count] = {
     "cpu.dot_mat_mul": _mat_mul,
     "cpu.dot_panel_conv": _dot_panel_conv,
     "cpu.lane_conv": _lane_conv,
+    "cpu.packed_block_mat_mul": _mat_mul,
     "cpu.packed_conv": _packed_conv,
     "cpu.packed_gru": _packed_recurrent,
     "cpu.packed_lstm": _packed_recurrent,
