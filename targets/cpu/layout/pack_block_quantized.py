@@ -8,7 +8,7 @@ from ....dialects.cpu.block_quantized import BlockLayout
 from ....passes.core import Pass
 from ....passes.rewriting import NoMatch, Rewriter, rewrite
 from ..schedule.machine_pattern import MachinePattern
-from ..schedule.tiles import choose_tile
+from ..schedule.tiles import Tile, choose_tile
 from .packed_constants import constant_before
 
 
@@ -37,7 +37,7 @@ class _PackBlocks(MachinePattern):
         a, columns = tensor_of(op.a.type), tensor_of(op.w.type).shape[0]
         if not a.shape[-1] or not columns:
             raise NoMatch("is empty")
-        width = choose_tile(self.machine, "f32", a.size // a.shape[-1], columns).columns
+        width = _width(choose_tile(self.machine, "f32", a.size // a.shape[-1], columns), columns)
         w, scales, *zeros = map(rewriter.constant, stored)
         types = [tensor_of(value.type).dtype for value in stored[1:]]
         layout = BlockLayout(op.bits, op.block, *types)
@@ -54,3 +54,15 @@ class _PackBlocks(MachinePattern):
                 zero_points=types[1] if zeros else "",
             )
         rewriter.replace(op, new)
+
+
+FILLING = 1 / 16
+"""What part of the columns may be added to fill up the last panel."""
+
+
+def _width(tile: Tile, columns: int) -> int:
+    """Return the columns of panels: at most those of a tile, as many as leave little to fill up."""
+    widths = range(tile.columns, 0, -tile.lanes)
+    filling = {width: -columns % width for width in widths}
+    small = (width for width in widths if filling[width] <= columns * FILLING)
+    return next(small, min(widths, key=filling.__getitem__))
