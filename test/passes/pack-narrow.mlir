@@ -29,10 +29,10 @@ func.func @packs_floats() -> tensor<8x256xf32> {
 }
 
 // Small constants stand in the IR, and bytes are full.
-// CHECK-LABEL: func.func @small
+// CHECK-LABEL: func.func @keeps_small_and_full_bytes
 // CHECK-NOT:     tri.shift_right
 // CHECK:         return
-func.func @small() -> (tensor<4x4xf32>, tensor<64x64xf32>) {
+func.func @keeps_small_and_full_bytes() -> (tensor<4x4xf32>, tensor<64x64xf32>) {
   %w = "tri.constant"() {value = dense<1> : tensor<4x4xi4>} : () -> tensor<4x4xi4>
   %f = "tri.cast"(%w) {to = "f32"} : (tensor<4x4xi4>) -> tensor<4x4xf32>
   %v = "tri.constant"() {value = dense<1> : tensor<64x64xi8>} : () -> tensor<64x64xi8>

@@ -35,10 +35,10 @@ func.func @zero_points(%x: tensor<2x32xf32>, %c: tensor<4xf32>) -> tensor<2x4xf3
 }
 
 // Integers of 8 bits are multiplied otherwise.
-// CHECK-LABEL: func.func @bytes
+// CHECK-LABEL: func.func @keeps_bytes
 // CHECK-NOT:     tri.block_quantized_mat_mul
 // CHECK:         tri.mat_mul
-func.func @bytes(%x: tensor<2x32xf32>) -> tensor<2x4xf32> {
+func.func @keeps_bytes(%x: tensor<2x32xf32>) -> tensor<2x4xf32> {
   %q = "tri.constant"() {value = dense<-3> : tensor<32x4xi8>} : () -> tensor<32x4xi8>
   %s = "tri.constant"() {value = dense<0.5> : tensor<f32>} : () -> tensor<f32>
   %f = "tri.cast"(%q) {to = "f32"} : (tensor<32x4xi8>) -> tensor<32x4xf32>
@@ -48,10 +48,10 @@ func.func @bytes(%x: tensor<2x32xf32>) -> tensor<2x4xf32> {
 }
 
 // A scale for each row in depth is none of blocks.
-// CHECK-LABEL: func.func @scales_of_rows
+// CHECK-LABEL: func.func @keeps_scales_of_rows
 // CHECK-NOT:     tri.block_quantized_mat_mul
 // CHECK:         tri.mat_mul
-func.func @scales_of_rows(%x: tensor<2x4xf32>) -> tensor<2x4xf32> {
+func.func @keeps_scales_of_rows(%x: tensor<2x4xf32>) -> tensor<2x4xf32> {
   %q = "tri.constant"() {value = dense<-3> : tensor<4x4xi4>} : () -> tensor<4x4xi4>
   %s = "tri.constant"() {value = dense<[[0.5], [1.5], [2.5], [3.5]]> : tensor<4x1xf32>} : () -> tensor<4x1xf32>
   %f = "tri.cast"(%q) {to = "f32"} : (tensor<4x4xi4>) -> tensor<4x4xf32>

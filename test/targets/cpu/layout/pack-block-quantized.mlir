@@ -21,10 +21,10 @@ func.func @packs_constants(%a: tensor<2x40xf32>) -> tensor<2x5xf32> {
 }
 
 // Scales that a run gives cannot be packed.
-// CHECK-LABEL:  func.func @scales_are_an_input
+// CHECK-LABEL:  func.func @keeps_scales_of_an_input
 // CHECK-NOT:      cpu.packed_block_mat_mul
 // CHECK:          tri.block_quantized_mat_mul
-func.func @scales_are_an_input(%a: tensor<2x40xf32>, %s: tensor<5x3xf32>) -> tensor<2x5xf32> {
+func.func @keeps_scales_of_an_input(%a: tensor<2x40xf32>, %s: tensor<5x3xf32>) -> tensor<2x5xf32> {
   %w = "tri.constant"() {value = dense<7> : tensor<5x3x8xui8>} : () -> tensor<5x3x8xui8>
   %y = "tri.block_quantized_mat_mul"(%a, %w, %s) {bits = 4, block = 16}
       : (tensor<2x40xf32>, tensor<5x3x8xui8>, tensor<5x3xf32>) -> tensor<2x5xf32>
@@ -32,9 +32,9 @@ func.func @scales_are_an_input(%a: tensor<2x40xf32>, %s: tensor<5x3xf32>) -> ten
 }
 
 // Products of nothing are left.
-// CHECK-LABEL:  func.func @is_empty
+// CHECK-LABEL:  func.func @keeps_products_of_nothing
 // CHECK:          tri.block_quantized_mat_mul
-func.func @is_empty(%a: tensor<2x0xf32>) -> tensor<2x5xf32> {
+func.func @keeps_products_of_nothing(%a: tensor<2x0xf32>) -> tensor<2x5xf32> {
   %w = "tri.constant"() {value = dense<7> : tensor<5x0x8xui8>} : () -> tensor<5x0x8xui8>
   %s = "tri.constant"() {value = dense<0.5> : tensor<5x0xf32>} : () -> tensor<5x0xf32>
   %y = "tri.block_quantized_mat_mul"(%a, %w, %s) {bits = 4, block = 16}
