@@ -94,12 +94,12 @@ def _find_matrix(value: ir.Value, transposed: bool, rewriter: Rewriter) -> _Matr
         raise NoMatch("is no product with a matrix of f32")
     product = rewriter.producer(value, tri.Mul)
     stored, zero = _integers(product.a, rewriter)
-    numbers, scales = rewriter.constant(stored), rewriter.constant(product.b)
+    numbers, scales = rewriter.constant(stored), _spread(product.b, rewriter)
     if numbers.shape != shape:
         raise NoMatch(f"scales broadcast {numbers.shape}")
     dtype = dtype_of(numbers.dtype)
     least = integer_range(dtype)[0]
-    zeros = np.zeros((), np.int32) if zero is None else rewriter.constant(zero)
+    zeros = np.zeros((), np.int32) if zero is None else _spread(zero, rewriter)
 
     def turned(array: Array) -> Array:
         full = np.broadcast_to(array, shape)
@@ -126,6 +126,16 @@ def _integers(value: ir.Value, rewriter: Rewriter) -> tuple[ir.Value, ir.Value |
     if not is_narrow_integer(dtype):
         raise NoMatch(f"scales {dtype}, must be integers of fewer than 8 bits")
     return stored, zero
+
+
+def _spread(value: ir.Value, rewriter: Rewriter) -> Array:
+    """Return a constant, also one whose numbers are each repeated for a block."""
+    maker = rewriter.find_producer(value)
+    if isinstance(maker, tri.Cast):
+        return maker.evaluate([_spread(maker.x, rewriter)])
+    if isinstance(maker, tri.Gather):
+        return maker.evaluate([_spread(maker.x, rewriter), rewriter.constant(maker.indices)])
+    return rewriter.constant(value)
 
 
 def _product(

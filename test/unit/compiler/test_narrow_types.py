@@ -194,8 +194,12 @@ def test_weights_of_four_bits_in_blocks(name: str, raw: bool, tmp_path: Path) ->
     x = generator.normal(size=(3, 640)).astype(np.float32)
     wide = w.astype(np.float32) - zero.astype(np.float32).repeat(32, 0)
     expected = x @ (wide * scale.repeat(32, 0))
-    got = trivium.compile(source).run({"x": x})["y"]
+    compiled = trivium.compile(source)
+    got = compiled.run({"x": x})["y"]
     np.testing.assert_allclose(got, expected, rtol=2e-5, atol=2e-3)
+    memory = compiled.manifest.memory
+    assert memory.weight_bytes <= 1.05 * (w.size // 2 + zero.size + scale.nbytes)
+    assert memory.prepared_bytes == 0
 
 
 def test_a_package_keeps_narrow_weights(tmp_path: Path) -> None:

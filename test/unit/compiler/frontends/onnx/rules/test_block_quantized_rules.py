@@ -121,6 +121,15 @@ def test_level_4_rounds_less_than_it_may() -> None:
     assert np.abs(judged(rough, feeds) - want).max() > 1e-4 * np.abs(want).max()
 
 
+@pytest.mark.parametrize("zeros", ["", "packed", "float"])
+def test_a_row_has_the_same_bits_alone_and_among_others(zeros: str) -> None:
+    model, feeds = product((60,), 200, 70, zeros=zeros)
+    many = trivium.compile(model).run(feeds)["y"]
+    model.graph.input[0].type.tensor_type.shape.dim[0].dim_value = 1
+    alone = trivium.compile(model).run({"A": feeds["A"][41:42]})["y"]
+    np.testing.assert_array_equal(alone[0], many[41])
+
+
 def test_weights_that_a_run_gives() -> None:
     depth, columns = 70, 20
     inputs = {
