@@ -10,6 +10,7 @@ from ..passes.eliminate import Eliminate
 from ..passes.fold.fold_casts import FoldCasts
 from ..passes.inline_parts import InlineParts
 from ..passes.lower_precision import LowerPrecision
+from ..passes.pack_narrow import PackNarrow
 from ..passes.parts import ANCHOR
 from ..passes.pipeline import Nest, Pipeline, Step
 from ..passes.quantize.lower_quantized import LowerQuantized
@@ -67,6 +68,7 @@ def _part(targets: Sequence[Target], opt_level: int, options: CompileOptions) ->
     """Return the passes on the parts of the first target; the others take what it refuses then."""
     steps = (
         *targets[0].passes(opt_level, options),
+        PackNarrow(),
         *grouping_pipeline(opt_level),
         Place(tuple(each.choice for each in targets)),
     )

@@ -16,6 +16,7 @@ from .fold.fold_slices import FoldSlices
 from .fold.hoist_gather import HoistGather
 from .fold.unflatten_gemm import UnflattenGemm
 from .fuse.fuse_attention import FuseAttention
+from .fuse.fuse_block_quantized import FuseBlockQuantized
 from .fuse.fuse_elementwise import FuseElementwise
 from .fuse.fuse_epilogues import FuseEpilogues
 from .fuse.fuse_gelu import FuseGelu
@@ -65,6 +66,7 @@ SIMPLIFY: tuple[Pass, ...] = (
 )
 
 RECOGNISE: tuple[Pass, ...] = (
+    FuseBlockQuantized(),
     FuseGelu(),
     FuseSilu(),
     FuseMish(),

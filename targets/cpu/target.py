@@ -20,6 +20,7 @@ from .emit.kernel_pipeline import code_pipeline, kernel_pipeline
 from .emit.print_kernels import EMITTERS
 from .emit.undecided import TRIAL, lowered_once
 from .layout.choose_layouts import ChooseLayouts
+from .layout.pack_block_quantized import PackBlockQuantized
 from .layout.pack_recurrent import PackRecurrent
 from .layout.pack_weights import PackWeights
 from .layout.split_conv_transpose import SplitConvTranspose
@@ -52,6 +53,7 @@ class CpuTarget(Target):
         machine = options.machines[0].name
         tuned = (ApplyTuning(file, error, machine),) if file else ()
         return (
+            PackBlockQuantized(machine),
             *decompose,
             SplitConvTranspose(machine),
             ChooseDotProducts(not options.strict_math, machine),

@@ -154,6 +154,10 @@ class Arithmetic(Generic[V]):
     def logical_xor(self, other: V | float) -> V:
         return self._binary(other, "xor")
 
+    def bits(self, dtype: str) -> V:
+        """Reinterpret the bits as another element type of the same width."""
+        raise NotImplementedError
+
     def invert(self) -> V:
         raise NotImplementedError
 

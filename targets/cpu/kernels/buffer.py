@@ -6,7 +6,7 @@ from typing import Any, Self
 
 from ....dialects.core.mlir import ir, upstream
 from ....dialects.core.sizes.atoms import Size, is_symbolic
-from ....dialects.core.tensor import Shape, Tensor, is_narrow
+from ....dialects.core.tensor import DTYPES, Shape, Tensor, is_narrow
 from ...kernels.arithmetic import compute_dtype
 from ...kernels.strided import StridedBuffer
 from ...memory.strides import row_major
@@ -100,6 +100,17 @@ class Buffer(StridedBuffer):
         if stride == 1:
             return unpack(self._load_contiguous(at, lanes), self.dtype)
         return self.gather(at, lane_steps(stride, lanes.width), lanes)
+
+    def load_bytes(self, at: IndexExpr, dtype: str, width: int) -> Value:
+        """Load a vector of numbers of a type from bytes that start at a flat position."""
+        size = DTYPES[dtype].itemsize
+        bytes_ = vector.load(
+            ir.VectorType.get([width * size], storage_type("ui8")), self.memory, [at.ssa]
+        )
+        if size == 1:
+            return unpack(bytes_, dtype)
+        type_ = ir.VectorType.get([width], storage_type(dtype))
+        return unpack(vector.bitcast(type_, bytes_), dtype)
 
     def prefetch(self, position: IndexExpr, writes: bool = False) -> None:
         """Prefetch the cache line at a flat position, which may be outside of the memory."""

@@ -17,7 +17,7 @@ from ....dialects.core.tensor import Shape
 from ....dialects.cpu.packing import even_split
 from ..schedule.tiles import Tile
 from .buffer import Buffer, Lanes, tail_mask, vector
-from .index import IndexExpr, carry_nest, greatest, is_equal
+from .index import IndexExpr, greatest, is_equal
 from .loops import Piece, Section, each, spread
 from .panels import Fetch, Panel
 from .runs import Rows, Run, cut_rows
@@ -149,8 +149,9 @@ class Contraction:
                     self.touch(rows.first + r, start + v * lanes.width)
         sums = [self._start(rows.first + r, lanes) for r in taken for lanes in masks]
 
-        def step(depth: list[IndexExpr], sums: list[Value]) -> list[Value]:
-            row = self.panel.load(depth, start, masks)
+        def step(
+            depth: Sequence[IndexExpr], row: Sequence[Value], sums: list[Value]
+        ) -> list[Value]:
             if fetch is not None:
                 fetch(depth)
             if self.ahead is not None:
@@ -162,7 +163,7 @@ class Contraction:
                 out += [self.multiply(factor, b, total) for b, total in zip(row, now, strict=True)]
             return out
 
-        sums = carry_nest(self.depth, sums, step)
+        sums = self.panel.each_row(self.depth, start, masks, sums, step)
         for number, r in enumerate(taken):
             for v, lanes in enumerate(masks):
                 column = start + v * lanes.width

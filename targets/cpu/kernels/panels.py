@@ -13,10 +13,13 @@ from ...memory.strides import row_major
 from ..schedule.tiles import Tile
 from .buffer import Buffer, Lanes
 from .builder import KernelBuilder
-from .index import IndexExpr, for_each, greatest, least
+from .index import Carried, IndexExpr, carry_nest, for_each, greatest, least
 from .value import Value
 
 Fetch = Callable[[Sequence[IndexExpr]], None]
+
+Step = Callable[[Sequence[IndexExpr], Sequence[Value], Carried], Carried]
+"""Emit what becomes of sums at a depth, given the vectors of that row of a panel."""
 
 LINE = 64
 """Bytes of a cache line."""
@@ -36,6 +39,19 @@ class Panel:
     ) -> list[Value]:
         """Return the vectors of one row of the panel."""
         raise NotImplementedError
+
+    def each_row(
+        self,
+        depth: Shape,
+        start: IndexExpr,
+        masks: Sequence[Lanes],
+        initial: Carried,
+        step: Step,
+    ) -> Carried:
+        """Emit loops over the rows, which carry sums; return the last ones."""
+        return carry_nest(
+            depth, initial, lambda at, now: step(at, self.load(at, start, masks), now)
+        )
 
     def fetch_next(self, start: IndexExpr, tile: IndexExpr, tiles: Size) -> Fetch | None:
         """Return the emitter of prefetches of the next panel at each step of a tile, or None."""

@@ -9,13 +9,14 @@ from collections.abc import Callable
 from ....dialects import tri
 from ....dialects.core.attributes import tensor_of
 from ....dialects.core.op import Op
-from ....dialects.core.tensor import is_narrow, is_narrow_integer
+from ....dialects.core.tensor import is_narrow
+from ...kernels.conversion import convert
 from ...kernels.lower.elementwise import register_elementwise
+from ...kernels.narrow import narrowed_bits, power_bits, widened_bits
 from ..kernels import approximation, trigonometry
 from ..kernels.conversion import cast, reinterpret, widened
-from ..kernels.narrow import low_bits, widened_bits
 from ..kernels.value import Value
-from ..registry import TABLE, accepts, elementwise
+from ..registry import TABLE, elementwise
 
 MATH: dict[type[Op], str] = {
     tri.Acos: "acos",
@@ -58,18 +59,19 @@ FUNCTIONS: dict[type[Op], Callable[[Value], Value]] = {
 register_elementwise(TABLE, FUNCTIONS, widened)
 
 
-@accepts(tri.Cast)
-def makes_no_narrow_float(op: tri.Cast) -> bool:
-    """Casts to no floats of 8 or 4 bits"""
-    return not is_narrow(op.to) or is_narrow_integer(op.to)
-
-
 @elementwise(tri.Cast)
 def lower_cast(op: tri.Cast, x: Value) -> Value:
     source = tensor_of(op.x.type).dtype
     if is_narrow(source):
         x, source = widened_bits(x, source)
-    return low_bits(x, op.to) if is_narrow(op.to) else cast(x, source, op.to)
+    if is_narrow(op.to):
+        return narrowed_bits(x, op.to, op.saturate)
+    return cast(x, source, op.to)
+
+
+@elementwise(tri.PowerOfTwo)
+def lower_power_of_two(op: tri.PowerOfTwo, x: Value) -> Value:
+    return power_bits(convert(x, "f32"), op.saturate, op.round_mode)
 
 
 @elementwise(tri.BitCast)

@@ -5,6 +5,7 @@ from ....dialects.core.sizes.atoms import Size, is_symbolic
 from ....dialects.core.sizes.limits import at_least
 from ....dialects.core.tensor import DTYPES
 from ...kernels.arithmetic import compute_dtype
+from ..kernels.block_panels import BlockPanel, DequantizedPanel
 from ..kernels.buffer import Buffer, Lanes
 from ..kernels.builder import KernelBuilder
 from ..kernels.contraction import Contraction
@@ -22,14 +23,43 @@ from ..schedule.tiles import Tile, fit_tile
 def lower_packed_mat_mul(
     op: cpu.PackedMatMul, kernel: KernelBuilder, a: Buffer, w: Buffer, y: Epilogue
 ) -> None:
-    depth = a.shape[-1]
-    rows = a.tensor.size // depth if depth else 0
-    dtype = compute_dtype(a.dtype)
+    rows, dtype = _rows(a), compute_dtype(a.dtype)
     tile = fit_tile(kernel.machine, dtype, rows, w.shape[2], op.rows)
+    _emit(kernel, a, op.columns, tile, y, _panels(kernel, w, rows, tile, dtype))
+
+
+@template(cpu.PackedBlockMatMul)
+def lower_packed_block_mat_mul(
+    op: cpu.PackedBlockMatMul, kernel: KernelBuilder, a: Buffer, w: Buffer, y: Epilogue
+) -> None:
+    rows, dtype = _rows(a), compute_dtype(a.dtype)
+    stored = BlockPanel(w, op.layout)
+    tile = fit_tile(kernel.machine, dtype, rows, stored.width)
+    forms: Forms = [(1, stored)]
+    if not at_least(tile.rows, rows):
+        memory = kernel.private((a.shape[-1], tile.columns), dtype)
+        many = _if_many(rows, tile)
+        forms = [(many, DequantizedPanel(stored, memory)), (1 - many, stored)]
+    _emit(kernel, a, op.columns, tile, y, forms)
+
+
+Forms = list[tuple[Size, Panel]]
+"""Panels that read the same weights, each with 1 if it is the one to read, else 0."""
+
+
+def _rows(a: Buffer) -> Size:
+    return a.tensor.size // a.shape[-1] if a.shape[-1] else 0
+
+
+def _emit(
+    kernel: KernelBuilder, a: Buffer, columns: int, tile: Tile, y: Epilogue, forms: Forms
+) -> None:
+    """Emit the product of rows with the columns of panels."""
+    rows, depth, dtype = _rows(a), a.shape[-1], compute_dtype(a.dtype)
     left = a.reshape((rows, depth))
     if not at_least(1, rows):
         left = spread_rows(kernel, left)
-    epilogue = y.reshape((rows, op.columns))
+    epilogue = y.reshape((rows, columns))
 
     def finish(i: IndexExpr, j: IndexExpr, value: Value, lanes: Lanes) -> None:
         epilogue.store(value, [i, j], lanes)
@@ -37,7 +67,7 @@ def lower_packed_mat_mul(
     def sections(wanted: Size, panel: Panel) -> list[Section]:
         product = Contraction(
             rows,
-            op.columns,
+            columns,
             (depth,),
             dtype,
             lambda rows, i, k: left.load([rows.first + i, *k]),
@@ -48,7 +78,6 @@ def lower_packed_mat_mul(
             section.only_if(wanted) for section in product.sections(tile, (), lambda _: product)
         ]
 
-    forms = _panels(kernel, w, rows, tile, dtype)
     spread(*(section for form in forms for section in sections(*form)))
 
 
@@ -56,10 +85,8 @@ _FEW = 2
 """The most tiles of rows of which each converts weights where it is only known in a run."""
 
 
-def _panels(
-    kernel: KernelBuilder, w: Buffer, rows: Size, tile: Tile, dtype: str
-) -> list[tuple[Size, Panel]]:
-    """Return panels that read packed weights, each with 1 if it is the one to read, else 0.
+def _panels(kernel: KernelBuilder, w: Buffer, rows: Size, tile: Tile, dtype: str) -> Forms:
+    """Return the panels that read packed weights.
 
     Narrow weights are converted in each tile only if there are few.
     """
@@ -68,8 +95,13 @@ def _panels(
     if w.dtype == dtype or tile.columns != columns or at_least(tile.rows, rows):
         return [(1, stored)]
     widened = WidenedPanel(stored, kernel.private((depth, columns), dtype))
-    many = least(rows // (_FEW * tile.rows + 1), 1) if is_symbolic(rows) else 1
+    many = _if_many(rows, tile)
     return [(many, widened), (1 - many, stored)]
+
+
+def _if_many(rows: Size, tile: Tile) -> Size:
+    """Return 1 if weights are converted once for all rows, else 0."""
+    return least(rows // (_FEW * tile.rows + 1), 1) if is_symbolic(rows) else 1
 
 
 def spread_rows(kernel: KernelBuilder, matrix: Buffer) -> Buffer:

@@ -86,6 +86,67 @@ def test_floats_round_to_the_nearest_and_saturate(name: str) -> None:
     )
 
 
+def numbers(kind: Any) -> np.ndarray[Any, Any]:
+    """Return drawn bits of f32, and each number of a type, between them, and beside that."""
+    random = np.random.default_rng(0)
+    bits = random.integers(0, 1 << 32, 50000, np.uint64).astype(np.uint32).view(np.float32)
+    spread = (random.normal(size=20000) * np.exp(6 * random.normal(size=20000))).astype(np.float32)
+    count = 1 << (4 if "float4" in kind.__name__ else 8)
+    known = np.unique(np.arange(count, dtype=np.uint8).view(kind).astype(np.float32))
+    known = known[np.isfinite(known)]
+    middle = (known[1:] + known[:-1]) / 2
+    beside = [np.nextafter(middle, np.float32(end)) for end in (np.inf, -np.inf)]
+    return np.concatenate([bits, spread, known, middle, *beside])
+
+
+@pytest.mark.filterwarnings("ignore:invalid value")
+@pytest.mark.parametrize("saturate", [0, 1])
+@pytest.mark.parametrize("name", [n for n in FLOATS if n != "float8e8m0"])
+def test_casts_to_floats_are_native_and_exact(name: str, saturate: int) -> None:
+    """All numbers of f16, and drawn ones of f32, f64 and i64; the bits are those of ml_dtypes."""
+    code, kind = FLOATS[name]
+    most = float(ml_dtypes.finfo(kind).max)
+    drawn = numbers(kind)
+    whole = np.random.default_rng(1).integers(-70000, 70000, 5000)
+    inputs = {
+        "float16": np.arange(1 << 16, dtype=np.uint16).view(np.float16),
+        "float": drawn,
+        "double": drawn.astype(np.float64) * (1 + 2.0**-30),
+        "int64": np.concatenate([whole, whole << 40]),
+        "int32": whole.astype(np.int32),
+    }
+    for source, x in inputs.items():
+        text = f"({source}[N] x) => ({name}[N] y)"
+        cast = f"{{ y = Cast <to = {code}, saturate = {saturate}> (x) }}"
+        made = session(f"{text} {cast}")
+        assert [step.kind for step in made.manifest.steps] == ["cpu"]
+        wide = x.astype(np.float64 if x.dtype.itemsize > 4 else np.float32)
+        if saturate or name == "float4e2m1":
+            wide = np.clip(wide, -most, most)
+        got = made.run({"x": x})["y"].view(np.uint8)
+        np.testing.assert_array_equal(got, wide.astype(kind).view(np.uint8))
+
+
+@pytest.mark.parametrize("round_mode", ["up", "down", "nearest"])
+@pytest.mark.parametrize("saturate", [0, 1])
+def test_powers_of_two_are_native_and_exact(round_mode: str, saturate: int) -> None:
+    """The powers that stand for drawn numbers, those of f16 among them, are those of ONNX."""
+    code = FLOATS["float8e8m0"][0]
+    attributes = f'to = {code}, saturate = {saturate}, round_mode = "{round_mode}"'
+    text = f"(float[N] x) => (float8e8m0[N] y) {{ y = Cast <{attributes}> (x) }}"
+    made = session(text)
+    assert [step.kind for step in made.manifest.steps] == ["cpu"]
+    halves = np.arange(1 << 16, dtype=np.uint16).view(np.float16).astype(np.float32)
+    x = np.concatenate([numbers(ml_dtypes.float8_e5m2), halves])
+    got = made.run({"x": x})["y"].view(np.uint8)
+    # ONNX's helper rounds numbers below the least normal one up from zero, and makes infinity NaN.
+    plain = np.isnan(x) | (np.isfinite(x) & (np.abs(x) >= 2.0**-126))
+    wanted = numpy_helper.to_float8e8m0(np.abs(x), bool(saturate), round_mode).view(np.uint8)
+    np.testing.assert_array_equal(got[plain], wanted[plain])
+    by_numpy = session(text, target="host").run({"x": x})["y"].view(np.uint8)
+    np.testing.assert_array_equal(got, by_numpy)
+
+
 @pytest.mark.parametrize("name", ["int4", "float8e4m3fn", "uint2"])
 def test_elements_are_moved_natively(name: str) -> None:
     made = session(
@@ -133,8 +194,12 @@ def test_weights_of_four_bits_in_blocks(name: str, raw: bool, tmp_path: Path) ->
     x = generator.normal(size=(3, 640)).astype(np.float32)
     wide = w.astype(np.float32) - zero.astype(np.float32).repeat(32, 0)
     expected = x @ (wide * scale.repeat(32, 0))
-    got = trivium.compile(source).run({"x": x})["y"]
+    compiled = trivium.compile(source)
+    got = compiled.run({"x": x})["y"]
     np.testing.assert_allclose(got, expected, rtol=2e-5, atol=2e-3)
+    memory = compiled.manifest.memory
+    assert memory.weight_bytes <= 1.05 * (w.size // 2 + zero.size + scale.nbytes)
+    assert memory.prepared_bytes == 0
 
 
 def test_a_package_keeps_narrow_weights(tmp_path: Path) -> None:

@@ -1,10 +1,12 @@
 """Examples of ops on packed weights: drawn as plain weights, then packed."""
 
+import numpy as np
 from examples import Example, Maker, Pick
 from examples_networks import conv
 from trivium.dialects import cpu
 from trivium.dialects.core.op import Op
 from trivium.dialects.core.tensor import Array
+from trivium.dialects.cpu.block_quantized import BlockLayout
 from trivium.dialects.cpu.matmul import NARROW
 from trivium.dialects.cpu.packing import pack_columns
 from trivium.dialects.cpu.vnni import PRODUCTS
@@ -42,6 +44,19 @@ def packed_mat_mul(pick: Pick) -> Example:
     a = pick.array((*pick.ints(pick.between(0, 2), 1, 3), pick.between(1, 20), depth), "f32")
     w = pack_columns(pick.array((depth, columns), pick.one("f32", *NARROW)), block)
     return Example((a, w), {"columns": columns})
+
+
+def packed_block_mat_mul(pick: Pick) -> Example:
+    scales, zeros = pick.one("f32", "f16", "bf16"), pick.one("", "ui8", "f32")
+    layout = BlockLayout(pick.one(2, 4, 8), pick.one(16, 64), scales, zeros)
+    depth, columns, width = pick.between(1, 80), pick.between(1, 40), pick.between(1, 2) * 16
+    shape = (columns, -(-depth // layout.block))
+    w = pick.array((*shape, layout.block * layout.bits // 8), "ui8") * np.uint8(61)
+    given = None if not zeros else pick.array(shape, zeros)
+    packed = layout.pack(w, pick.array(shape, scales), given, width)
+    a = pick.array((*pick.ints(pick.between(0, 2), 1, 3), pick.between(1, 20), depth), "f32")
+    sizes = {"bits": layout.bits, "block": layout.block, "columns": columns}
+    return Example((a, packed), {**sizes, "scales": scales, "zero_points": zeros})
 
 
 def dot_mat_mul(pick: Pick) -> Example:
@@ -218,6 +233,7 @@ CPU: dict[type[Op], Maker] = {
     cpu.PackedGru: packed_gru,
     cpu.PackedLstm: packed_lstm,
     cpu.PackedMatMul: packed_mat_mul,
+    cpu.PackedBlockMatMul: packed_block_mat_mul,
     cpu.PackedRnn: packed_rnn,
     cpu.PanelConv: panel_conv,
     cpu.Unblock: unblock,

@@ -55,6 +55,17 @@ def mat_mul(pick: Pick) -> Example:
     return Example((a, b))
 
 
+def block_quantized_mat_mul(pick: Pick) -> Example:
+    dtype, bits, block = pick.one("f32", "f16", "bf16"), pick.one(2, 4, 8), pick.one(16, 32)
+    rows, depth = pick.between(1, 5), pick.between(1, 70)
+    blocks = -(-depth // block)
+    a = pick.array((*pick.ints(pick.between(0, 2), 1, 3), depth), dtype)
+    w = pick.array((rows, blocks, block * bits // 8), "ui8") * np.uint8(61)
+    scales = pick.array((rows, blocks), dtype)
+    zeros = pick.maybe(pick.array((rows, blocks), dtype, "ui8"))
+    return Example((a, w, scales, zeros), {"bits": bits, "block": block})
+
+
 def gemm(pick: Pick) -> Example:
     dtype, (m, k, n) = pick.one(*NUMBERS), pick.ints(3, 1, 3)
     trans_a, trans_b = pick.flag(), pick.flag()
@@ -263,6 +274,7 @@ NETWORKS: dict[type[tri.TriOp], Maker] = {
     tri.MaxPoolIndices: pool(*NUMBERS, storage_order=lambda pick: pick.between(0, 1)),
     tri.AveragePool: pool(*FLOATS, count_include_pad=flag),
     tri.LpPool: pool(*FLOATS, p=lambda pick: pick.one(1, 2)),
+    tri.BlockQuantizedMatMul: block_quantized_mat_mul,
     tri.MatMul: mat_mul,
     tri.Gemm: gemm,
     tri.Linear: linear,

@@ -36,6 +36,7 @@ NOT_IN_TORCH = {
         tri.Det,
         tri.GatherNd,
         tri.Hardmax,
+        tri.BlockQuantizedMatMul,
         tri.LinearAttention,
         tri.OneHot,
         tri.TreeEnsemble,

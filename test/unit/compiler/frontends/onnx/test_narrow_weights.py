@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import onnx
 import onnxruntime
@@ -22,8 +23,8 @@ Graph = tuple[list[onnx.NodeProto], dict[str, Any], dict[str, Array]]
 
 
 def whole(*shape: int, kind: str = "int8") -> Array:
-    bounds = np.iinfo(kind)
-    return RANDOM.integers(bounds.min, bounds.max + 1, shape).astype(kind)
+    bounds = ml_dtypes.iinfo(kind)
+    return RANDOM.integers(int(bounds.min), int(bounds.max) + 1, shape).astype(bounds.dtype)
 
 
 def scales(*shape: int) -> Array:
@@ -47,8 +48,11 @@ def and_then(weights: Graph, inputs: dict[str, Any], *nodes: onnx.NodeProto) -> 
     return [*made, *nodes], inputs, initializers
 
 
-def conv(channels: int, size: int, outputs: int, kernel: int, **more: Any) -> Graph:
-    w = dequantized(whole(outputs, channels // more.get("group", 1), kernel, kernel), 0)
+def conv(
+    channels: int, size: int, outputs: int, kernel: int, kind: str = "int8", **more: Any
+) -> Graph:
+    shape = (outputs, channels // more.get("group", 1), kernel, kernel)
+    w = dequantized(whole(*shape, kind=kind), 0)
     shape = (1, channels, size, size)
     return and_then(w, {"x": shape}, node("Conv", "x w", pads=[kernel // 2] * 4, **more))
 
@@ -58,9 +62,11 @@ def transposed() -> Graph:
     return and_then(w, {"x": (1, 32, 9, 9)}, node("ConvTranspose", "x w", strides=[2, 2]))
 
 
-def blocks() -> Graph:
-    parts = {"q": whole(128, 96), "s": scales(4, 96)}
-    w = [node("DequantizeLinear", "q s", "w", axis=0, block_size=32)]
+def blocks(kind: str = "int8", zeros: bool = False) -> Graph:
+    parts = {"q": whole(128, 96, kind=kind), "s": scales(4, 96)}
+    if zeros:
+        parts["z"] = whole(4, 96, kind=kind)
+    w = [node("DequantizeLinear", " ".join(parts), "w", axis=0, block_size=32)]
     return and_then((w, {}, parts), {"x": (40, 128)}, node("MatMul", "x w"))
 
 
@@ -107,6 +113,18 @@ MODELS: dict[str, Graph] = {
         node("Gemm", "x w", transB=1, alpha=0.5),
     ),
     "blocks": blocks(),
+    "matrix of 4 bits": and_then(
+        dequantized(whole(128, 96, kind="int4"), 1), {"x": (40, 128)}, node("MatMul", "x w")
+    ),
+    "linear layer of 4 bits": and_then(
+        dequantized(whole(96, 255, kind="uint4"), 0, zeros=True),
+        {"x": (3, 255), "b": np.ones(96, np.float32)},
+        node("Gemm", "x w b", transB=1),
+    ),
+    "blocks of 4 bits": blocks("uint4", zeros=True),
+    "blocks of 4 bits without zero points": blocks("int4"),
+    "convolution of 4 bits": conv(64, 16, 64, 3, kind="int4"),
+    "pointwise convolution of 4 bits": conv(65, 7, 96, 1, kind="int4"),
     "pointwise convolution": conv(32, 12, 48, 1),
     "convolution of few channels": conv(3, 32, 128, 5),
     "convolution": conv(32, 16, 32, 3),
@@ -143,7 +161,8 @@ def expected(made: onnx.ModelProto, feeds: Mapping[str, Array]) -> Sequence[Arra
 
 
 def stored(initializers: Mapping[str, Array]) -> int:
-    return sum(np.asarray(array).nbytes for array in initializers.values())
+    tensors = (numpy_helper.from_array(np.asarray(array)) for array in initializers.values())
+    return sum(len(tensor.raw_data) for tensor in tensors)
 
 
 @pytest.mark.parametrize("name", MODELS)

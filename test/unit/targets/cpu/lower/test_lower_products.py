@@ -10,6 +10,7 @@ from trivium.dialects import cpu, tri
 from trivium.dialects.core.machine import Machine
 from trivium.dialects.core.op import Op
 from trivium.dialects.core.tensor import Array, Tensor, numpy_dtype
+from trivium.dialects.cpu.block_quantized import BlockLayout
 from trivium.dialects.cpu.matmul import NARROW
 from trivium.dialects.cpu.packing import pack_columns
 
@@ -82,6 +83,27 @@ def panels() -> list[Case]:
         w = pack_columns(whole.astype(numpy_dtype(dtype)), 32)
         # One row, a tile of rows, and several on machines that hold fewer.
         made += [case(cpu.PackedMatMul, normal(m, 37) / 16, w, columns=70) for m in (1, 3, 6)]
+    return made
+
+
+def few_bits() -> list[Case]:
+    """Return products of one row, a tile of rows and several, with blocks that are full or not."""
+    made: list[Case] = []
+    for bits, block, scales, zeros in (
+        *((4, 32, "f32", ""), (4, 16, "f16", "ui8"), (4, 128, "f32", "f32")),
+        *((2, 16, "f32", "ui8"), (2, 64, "bf16", ""), (8, 32, "f32", "ui8"), (8, 64, "f32", "")),
+    ):
+        for rows, depth, width in ((1, 128, 32), (3, 77, 32), (40, 150, 32), (2, 33, 64)):
+            columns = 70
+            layout, shape = BlockLayout(bits, block, scales, zeros), (columns, -(-depth // block))
+            w = RANDOM.integers(0, 256, (*shape, block * bits // 8)).astype(np.uint8)
+            factors = RANDOM.uniform(0.01, 0.05, shape).astype(numpy_dtype(scales))
+            given = RANDOM.integers(0, 1 << bits, shape).astype(numpy_dtype(zeros or "f32"))
+            packed = layout.pack(w, factors, given if zeros else None, width)
+            sizes = {"bits": bits, "block": block, "columns": columns}
+            a = normal(rows, depth) / 16
+            kinds = {"scales": scales, "zero_points": zeros}
+            made.append(case(cpu.PackedBlockMatMul, a, packed, **sizes, **kinds))
     return made
 
 
@@ -171,7 +193,7 @@ def blocked_winograd() -> list[Case]:
 
 @on_every_machine
 @pytest.mark.parametrize(
-    "family", [convolutions, panels, half_panels, winograd, blocked, blocked_winograd]
+    "family", [convolutions, panels, few_bits, half_panels, winograd, blocked, blocked_winograd]
 )
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_kernels_compute_what_the_reference_does(family, machine: Machine) -> None:

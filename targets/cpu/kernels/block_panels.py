@@ -1,0 +1,141 @@
+"""Panels of numbers of few bits, which have a scale for each block of the depth."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ....dialects.core.sizes.substitution import likely
+from ....dialects.core.tensor import DTYPES, Shape
+from ....dialects.cpu.block_quantized import BYTES, BlockLayout
+from .buffer import Buffer, Lanes
+from .index import Carried, IndexExpr, carry
+from .panels import LINE, STREAMED, Panel, Step
+from .value import Value
+
+AHEAD = 14 << 10
+"""How many bytes before they are read weights are prefetched: few streams, so it may be far."""
+
+UNROLLED = 4
+"""The most words of a block for which there is code of their own; more are a loop."""
+
+
+@dataclass(frozen=True)
+class BlockPanel(Panel):
+    """Read what `BlockLayout` packs, ui8 [panels, blocks, bytes], and scale it in registers.
+
+    A tile reads a whole panel or a part of it, always from the first block to the last.
+    """
+
+    panels: Buffer
+    layout: BlockLayout
+
+    @property
+    def width(self) -> int:
+        """Return the columns of a panel."""
+        return int(self.panels.shape[2]) // self.layout.column_bytes
+
+    def each_row(
+        self,
+        depth: Shape,
+        start: IndexExpr,
+        masks: Sequence[Lanes],
+        initial: Carried,
+        step: Step,
+    ) -> Carried:
+        (size,) = depth
+        full, rest = divmod(size, self.layout.block)
+        tile = _Columns(self, start, masks)
+        sums = carry(full, initial, lambda b, now: tile.block(b, self.layout.block, now, step))
+        return tile.block(IndexExpr(full), int(rest), sums, step) if rest else sums
+
+
+class _Columns:
+    """Emit the reading of some columns of a panel."""
+
+    def __init__(self, panel: BlockPanel, start: IndexExpr, masks: Sequence[Lanes]) -> None:
+        self.panels, self.layout, self.width = panel.panels, panel.layout, panel.width
+        self.lanes, self.vectors = masks[0].width, len(masks)
+        self.panel, self.first = start // self.width, start % self.width
+
+    def block(self, number: IndexExpr, size: int, sums: Carried, step: Step) -> Carried:
+        """Emit the steps of the first `size` numbers in depth of a block."""
+        _, blocks, run = self.panels.shape
+        base = self.panels.offset + (self.panel * blocks + number) * run
+        self._prefetch(base)
+        scales, zeros = self._scales(base)
+        full, rest = divmod(size, self.layout.count)
+
+        def word(place: IndexExpr, sums: Carried, count: int = self.layout.count) -> Carried:
+            words = [
+                self._load(base, place * (self.width * BYTES), "i32", v)
+                for v in range(self.vectors)
+            ]
+            at = number * self.layout.block + place * self.layout.count
+            for n in range(count):
+                row = [
+                    (self._number(w, n) - z) * s
+                    for w, z, s in zip(words, zeros, scales, strict=True)
+                ]
+                sums = step([at + n], row, sums)
+            return sums
+
+        if full > UNROLLED:
+            sums = carry(full, sums, word)
+        else:
+            for place in range(full):
+                sums = word(IndexExpr(place), sums)
+        return word(IndexExpr(full), sums, rest) if rest else sums
+
+    def _load(self, base: IndexExpr, offset: IndexExpr, dtype: str, vector: int) -> Value:
+        size = DTYPES[dtype].itemsize
+        place = (self.first + vector * self.lanes) * size
+        return self.panels.load_bytes(base + offset + place, dtype, self.lanes)
+
+    def _number(self, word: Value, number: int) -> Value:
+        shifted = word.shift_right(self.layout.shift(number))
+        return shifted.logical_and((1 << self.layout.bits) - 1).cast("f32")
+
+    def _scales(self, base: IndexExpr) -> tuple[list[Value], list[Value]]:
+        """Return the scales of vectors of columns, and their zero points, in f32."""
+        layout, vectors = self.layout, range(self.vectors)
+        first = IndexExpr(layout.words * BYTES * self.width)
+        scales = [self._load(base, first, layout.scales, v) for v in vectors]
+        if not layout.zero_points:
+            return scales, [scale.like(1 << layout.bits - 1) for scale in scales]
+        second = first + DTYPES[layout.scales].itemsize * self.width
+        zeros = [self._load(base, second, layout.zero_points, v) for v in vectors]
+        return scales, [z if z.is_float else z.cast("i32").cast("f32") for z in zeros]
+
+    def _prefetch(self, base: IndexExpr) -> None:
+        """Prefetch as many bytes as the block has, of a later one in the same stream."""
+        run = int(self.panels.shape[2])
+        if likely(self.panels.tensor.size_bytes) < STREAMED:
+            return
+        if self.vectors * self.lanes != self.width:
+            return
+        for line in range(0, run, LINE):
+            self.panels.prefetch(base + (AHEAD + line))
+
+
+@dataclass(frozen=True)
+class DequantizedPanel(Panel):
+    """Scale the numbers of a panel before they are read, each once for all rows."""
+
+    stored: BlockPanel
+    memory: Buffer  # [depth, columns of a tile], private
+
+    def prepare(self, start: IndexExpr, masks: Sequence[Lanes]) -> None:
+        plain = [Lanes(lanes.width) for lanes in masks]
+
+        def write(at: Sequence[IndexExpr], row: Sequence[Value], sums: Carried) -> Carried:
+            for v, value in enumerate(row):
+                self.memory.store(value, [*at, IndexExpr(v * plain[v].width)], plain[v])
+            return sums
+
+        self.stored.each_row(self.memory.shape[:1], start, plain, [], write)
+
+    def load(
+        self, depth: Sequence[IndexExpr], start: IndexExpr, masks: Sequence[Lanes]
+    ) -> list[Value]:
+        plain = Lanes(masks[0].width)
+        places = (IndexExpr(v * plain.width) for v in range(len(masks)))
+        return [self.memory.load([*depth, place], plain) for place in places]

@@ -1,0 +1,43 @@
+// RUN: trivium-opt %s --pack-block-quantized=machine=x86-64-v4 | FileCheck %s
+// RUN: trivium-opt %s --pack-block-quantized=machine=x86-64-v3 | FileCheck %s --check-prefix=NARROW
+
+// Constant bytes, scales and zero points become one stream: 16 * (8 + 4 + 1) bytes for a block of
+// a panel, which is one vector of the machine.
+// CHECK-LABEL:  func.func @packs_constants
+// CHECK-SAME:     (%[[A:.*]]: {{.*}})
+// CHECK:          %[[W:.*]] = "tri.{{.*}} -> tensor<1x3x208xui8>
+// CHECK:          "cpu.packed_block_mat_mul"(%[[A]], %[[W]])
+// CHECK-SAME:       {bits = 4 : i64, block = 16 : i64, columns = 5 : i64, scales = "f32", zero_points = "ui8"}
+// CHECK-NOT:      tri.block_quantized_mat_mul
+// NARROW-LABEL: func.func @packs_constants
+// NARROW:         -> tensor<1x3x104xui8>
+func.func @packs_constants(%a: tensor<2x40xf32>) -> tensor<2x5xf32> {
+  %w = "tri.constant"() {value = dense<7> : tensor<5x3x8xui8>} : () -> tensor<5x3x8xui8>
+  %s = "tri.constant"() {value = dense<0.5> : tensor<5x3xf32>} : () -> tensor<5x3xf32>
+  %z = "tri.constant"() {value = dense<8> : tensor<5x3xui8>} : () -> tensor<5x3xui8>
+  %y = "tri.block_quantized_mat_mul"(%a, %w, %s, %z) {bits = 4, block = 16}
+      : (tensor<2x40xf32>, tensor<5x3x8xui8>, tensor<5x3xf32>, tensor<5x3xui8>) -> tensor<2x5xf32>
+  return %y : tensor<2x5xf32>
+}
+
+// Scales that a run gives cannot be packed.
+// CHECK-LABEL:  func.func @keeps_scales_of_an_input
+// CHECK-NOT:      cpu.packed_block_mat_mul
+// CHECK:          tri.block_quantized_mat_mul
+func.func @keeps_scales_of_an_input(%a: tensor<2x40xf32>, %s: tensor<5x3xf32>) -> tensor<2x5xf32> {
+  %w = "tri.constant"() {value = dense<7> : tensor<5x3x8xui8>} : () -> tensor<5x3x8xui8>
+  %y = "tri.block_quantized_mat_mul"(%a, %w, %s) {bits = 4, block = 16}
+      : (tensor<2x40xf32>, tensor<5x3x8xui8>, tensor<5x3xf32>) -> tensor<2x5xf32>
+  return %y : tensor<2x5xf32>
+}
+
+// Products of nothing are left.
+// CHECK-LABEL:  func.func @keeps_products_of_nothing
+// CHECK:          tri.block_quantized_mat_mul
+func.func @keeps_products_of_nothing(%a: tensor<2x0xf32>) -> tensor<2x5xf32> {
+  %w = "tri.constant"() {value = dense<7> : tensor<5x0x8xui8>} : () -> tensor<5x0x8xui8>
+  %s = "tri.constant"() {value = dense<0.5> : tensor<5x0xf32>} : () -> tensor<5x0xf32>
+  %y = "tri.block_quantized_mat_mul"(%a, %w, %s) {bits = 4, block = 16}
+      : (tensor<2x0xf32>, tensor<5x0x8xui8>, tensor<5x0xf32>) -> tensor<2x5xf32>
+  return %y : tensor<2x5xf32>
+}
