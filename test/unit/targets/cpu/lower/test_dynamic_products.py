@@ -140,6 +140,14 @@ RECURRENT = [
     Dynamic(tri.GridSample, ["N 3 5 6", "N T 2 2"], {"mode": "linear", "align_corners": False}),
 ]
 
+REGIONS = [
+    *[
+        Dynamic(tri.RoiAlign, ["2 3 H W", "N 4", "N i64"], {"sizes": (2, 5), "mode": mode} | more)
+        for mode, more in (("avg", {"sampling_ratio": 2}), ("avg", {}), ("max", {}))
+    ],
+    Dynamic(tri.MaxRoiPool, ["2 3 H W", "N 5"], {"sizes": (3, 2)}),
+]
+
 
 @pytest.mark.parametrize("case", [*PRODUCTS, *ATTENTION, *RECURRENT], ids=str)
 def test_products_of_any_sizes_are_those_of_known_sizes(case: Dynamic) -> None:
@@ -152,7 +160,7 @@ def test_attention_in_vectors_of_all_widths(machine: Machine) -> None:
     assert_equal_to_static(ATTENTION[:1], ROWS, machine)
 
 
-@pytest.mark.parametrize("case", [*CONVOLUTIONS, *ORDERED_BY_WIDTH, *POOLS], ids=str)
+@pytest.mark.parametrize("case", [*CONVOLUTIONS, *ORDERED_BY_WIDTH, *POOLS, *REGIONS], ids=str)
 def test_images_of_any_sizes_are_computed_as_those_of_known_sizes(case: Dynamic) -> None:
     assert_equal_to_static([case], IMAGES)
 
