@@ -16,7 +16,7 @@ from ...dialects.core.attributes import tensor_of
 from ...dialects.core.mlir import ir
 from ...dialects.core.sizes.atoms import is_symbolic
 from ...dialects.core.tensor import Array, normalize_axis, numpy_dtype
-from ..building import add, mat_mul, mul, reshape, shape_of, transpose
+from ..building import add, mat_mul, mul, reduce_mean, reshape, shape_of, sub, transpose
 from ..fold.fold_slices import build_slice
 from ..rewriting import NoMatch
 from .norms import narrowed, widened
@@ -71,6 +71,9 @@ class _Step:
 
     There are one part or two, the real and the imaginary one; of the result `kept` parts and
     the first `count` elements are wanted. Elements that are not given are zero.
+
+    The mean of a signal is taken off before, and its transform added: in a sum of products with
+    rounded powers, it would not cancel out.
     """
 
     length: int
@@ -93,15 +96,22 @@ class _Step:
         angles = np.outer(np.arange(given), np.arange(self.count))
         powers = self.scale * self._turns(angles, self.length)
         matrix = _real(powers)[:parts, :, :, : self.kept]
+        sums = matrix.sum(1).round(9).reshape(parts, 1, -1)
         matrix = matrix.reshape(parts * given, self.count * self.kept)
-        y = mat_mul(reshape(x, rows, parts * given), _constant(matrix, x))
+        middle = reduce_mean(x, (2,))
+        y = mat_mul(reshape(sub(x, middle), rows, parts * given), _constant(matrix, x))
+        for part in range(parts):
+            share = reshape(build_slice(middle, 1, part, 1).y, rows, 1)
+            y = add(y, mul(share, _constant(sums[part], x)))
         return reshape(y, rows, self.count, self.kept)
 
     def _split(self, x: ir.Value, first: int) -> ir.Value:
         """Transform the columns of tables of `first` rows, then their rows."""
         rows, parts, _ = shape_of(x)
         second = self.length // first
-        tables = reshape(x, rows, parts * first, second)
+        x = reshape(x, rows, parts, first, second)
+        middle = reduce_mean(x, (2,))
+        tables = reshape(sub(x, middle), rows, parts * first, second)
         powers = self._turns(np.outer(np.arange(first), np.arange(first)), first)
         twiddles = self._turns(np.outer(np.arange(first), np.arange(second)), self.length)
         made: list[ir.Value] = []
@@ -111,7 +121,11 @@ class _Step:
             matrix = matrix.reshape(2 * first, parts * first)
             product = mat_mul(_constant(matrix, x), tables)
             made.append(mul(product, _constant(np.repeat(factor, 2, axis=0), x)))
-        columns = reshape(add(*made), rows * first, 2, second)
+        sums = np.zeros((first, 2, 1))
+        sums[0, :parts] = first
+        turned = reshape(add(*made), rows, first, 2, second)
+        columns = add(turned, mul(reshape(middle, rows, 1, parts, second), _constant(sums, x)))
+        columns = reshape(columns, rows * first, 2, second)
         count = -(-self.count // first)
         y = replace(self, length=second, count=count).transform(columns)
         y = transpose(reshape(y, rows, first, count, self.kept), 0, 2, 1, 3)

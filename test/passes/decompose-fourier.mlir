@@ -1,10 +1,13 @@
 // RUN: trivium-opt %s --split-input-file --decompose=ops=dft | FileCheck %s
 
-// Short signals are multiplied by one matrix, which takes real parts alone where no others are.
+// Short signals, less their mean, are multiplied by one matrix: of real parts where no others are.
 // CHECK-LABEL: func.func @multiplies_short_signals
-// CHECK:         %[[X:.*]] = "tri.reshape"(%{{.*}}) {shape = array<i64: 3, 8>}
+// CHECK:         %[[MEAN:.*]] = "tri.reduce_mean"(%[[ALL:.*]]) {axes = array<i64: 2>
+// CHECK:         %[[REST:.*]] = "tri.sub"(%[[ALL]], %[[MEAN]])
+// CHECK:         %[[X:.*]] = "tri.reshape"(%[[REST]]) {shape = array<i64: 3, 8>}
 // CHECK:         %[[Y:.*]] = "tri.mat_mul"(%[[X]], %{{.*}}) : (tensor<3x8xf32>, tensor<8x10xf32>) -> tensor<3x10xf32>
-// CHECK:         "tri.reshape"(%[[Y]]) {shape = array<i64: 3, 5, 2>}
+// CHECK:         %[[SUM:.*]] = "tri.add"(%[[Y]], %{{.*}})
+// CHECK:         "tri.reshape"(%[[SUM]]) {shape = array<i64: 3, 5, 2>}
 // CHECK-NOT:     "tri.mat_mul"
 func.func @multiplies_short_signals(%x: tensor<3x8x1xf32>) -> tensor<3x5x2xf32> {
   %y = "tri.dft"(%x) {axis = 1 : i64, length = 8 : i64, onesided = true} : (tensor<3x8x1xf32>) -> tensor<3x5x2xf32>
@@ -15,6 +18,7 @@ func.func @multiplies_short_signals(%x: tensor<3x8x1xf32>) -> tensor<3x5x2xf32> 
 
 // Columns of tables of 32 x 32 are transformed twice, for both parts of the twiddle factors; then rows.
 // CHECK-LABEL: func.func @splits_long_signals
+// CHECK:         "tri.reduce_mean"
 // CHECK:         %[[X:.*]] = "tri.reshape"(%{{.*}}) {shape = array<i64: 3, 32, 32>}
 // CHECK:         "tri.mat_mul"(%{{.*}}, %[[X]]) : (tensor<64x32xf32>, tensor<3x32x32xf32>) -> tensor<3x64x32xf32>
 // CHECK:         "tri.mat_mul"(%{{.*}}, %[[X]])
