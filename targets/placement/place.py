@@ -44,8 +44,8 @@ class Place(Pass):
     that no target takes.
 
     %y = "tri.topk"(%x)   =>   %y = "tri.group"(%x) ({ … "tri.topk" … }) {target = "host"}
-    tri.group { hardmax; mul; relu }
-        =>   tri.group { hardmax } {target = "host"}; tri.group { mul; relu } {target = "cpu"}
+    tri.group { linear; mul; relu }
+        =>   tri.group { linear } {target = "host"}; tri.group { mul; relu } {target = "cpu"}
     """
 
     targets: tuple[str, ...] = ("cpu", "host")

@@ -224,3 +224,19 @@ func.func @decomposes_recurrent_stack(%x: tensor<2x5x3xf32>, %w0: tensor<1x12x3x
       : (tensor<2x5x3xf32>, tensor<1x12x3xf32>, tensor<1x12x4xf32>, tensor<1x12x4xf32>, tensor<1x12x4xf32>, tensor<2x2x4xf32>) -> (tensor<2x5x4xf32>, tensor<2x2x4xf32>)
   return %y#0, %y#1 : tensor<2x5x4xf32>, tensor<2x2x4xf32>
 }
+
+// What the taps read comes from samples between elements; offsets are moved to the end first.
+// CHECK-LABEL: func.func @decomposes_deform_conv
+// CHECK-SAME:    (%[[X:.*]]: tensor<1x4x5x5xf32>, %[[W:.*]]: tensor<6x4x3x3xf32>,
+// CHECK:         %[[PARTS:.*]] = "tri.reshape"(%[[X]]) {shape = array<i64: 2, 2, 5, 5>}
+// CHECK:         "tri.concat"
+// CHECK:         %[[GRID:.*]] = "tri.reshape"(%{{.*}}) {shape = array<i64: 2, 9, 9, 2>}
+// CHECK:         %[[SEEN:.*]] = "tri.grid_sample"(%[[PARTS]], %[[GRID]])
+// CHECK-SAME:      normalized = false
+// CHECK:         %[[COLUMNS:.*]] = "tri.reshape"(%[[SEEN]]) {shape = array<i64: 1, 1, 36, 9>}
+// CHECK:         "tri.mat_mul"(%{{.*}}, %[[COLUMNS]])
+// CHECK-NOT:     "tri.add"
+func.func @decomposes_deform_conv(%x: tensor<1x4x5x5xf32>, %w: tensor<6x4x3x3xf32>, %o: tensor<1x36x3x3xf32>) -> tensor<1x6x3x3xf32> {
+  %y = "tri.deform_conv"(%x, %w, %o) {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, group = 1 : i64, offset_group = 2 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0>} : (tensor<1x4x5x5xf32>, tensor<6x4x3x3xf32>, tensor<1x36x3x3xf32>) -> tensor<1x6x3x3xf32>
+  return %y : tensor<1x6x3x3xf32>
+}

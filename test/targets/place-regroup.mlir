@@ -3,8 +3,8 @@
 // RUN: trivium-opt %s --place="targets=cpu,host" | FileCheck %s --check-prefix=SINGLE
 
 // What quantises the result of an op without a kernel stays one kernel.
-// CHECK:      %[[H:.*]] = "tri.group"(%arg0)
-// CHECK:          "tri.hardmax"
+// CHECK:      %[[H:.*]] = "tri.group"(%arg0, %arg1)
+// CHECK:          "tri.linear"
 // CHECK:        target = "host"
 // CHECK:      %[[Q:.*]] = "tri.group"(%[[H]])
 // CHECK:          "tri.mul"
@@ -35,9 +35,9 @@
 
 // Ops that were in no group are not grouped here.
 // SINGLE-COUNT-10: "tri.group"
-func.func @main(%x: tensor<4x3xf32>) -> (tensor<4x3xi8>, tensor<4x3xf32>) {
+func.func @main(%x: tensor<4x3xf32>, %w: tensor<3x3xf32>) -> (tensor<4x3xi8>, tensor<4x3xf32>) {
   %scale = "tri.constant"() {value = dense<2.0> : tensor<f32>} : () -> tensor<f32>
-  %h = "tri.hardmax"(%x) {axis = 1} : (tensor<4x3xf32>) -> tensor<4x3xf32>
+  %h = "tri.linear"(%x, %w) : (tensor<4x3xf32>, tensor<3x3xf32>) -> tensor<4x3xf32>
   %m = "tri.mul"(%h, %scale) : (tensor<4x3xf32>, tensor<f32>) -> tensor<4x3xf32>
   %r = "tri.round"(%m) : (tensor<4x3xf32>) -> tensor<4x3xf32>
   %c = "tri.clip"(%r) {min = -128.0, max = 127.0} : (tensor<4x3xf32>) -> tensor<4x3xf32>

@@ -90,6 +90,7 @@ class GridSample(TriOp):
     `x` is [N, C, spatial…], `grid` is [N, points…, axes], `y` is [N, C, points…]. A point has one
     coordinate for each spatial axis, the last axis first; -1 and 1 are the ends of the axis: the
     centres of its first and last elements with `align_corners`, their outer edges otherwise.
+    Without `normalized`, a coordinate is the number of an element instead.
     `padding_mode` defines the elements beyond the ends: zeros, the border, or a reflection.
     Source: ONNX `GridSample`; Jaderberg et al., "Spatial Transformer Networks", 2015.
     """
@@ -99,6 +100,7 @@ class GridSample(TriOp):
     mode: str = "linear"
     padding_mode: str = "zeros"
     align_corners: bool = False
+    normalized: bool = True
     y: Result
 
     def infer(self, x: Tensor, grid: Tensor) -> Tensor:
@@ -118,9 +120,8 @@ class GridSample(TriOp):
     def reference(self, x: Array, grid: Array) -> Array:
         image = x if self.mode == "nearest" else _computable(x)
         points = np.moveaxis(widen(grid)[..., ::-1].astype(np.float64), -1, 0)
-        options = self.mode, self.padding_mode, self.align_corners
         axes = zip(points, x.shape[2:], strict=True)
-        taps = [_taps(point, size, *options) for point, size in axes]
+        taps = [_taps(self, point, size) for point, size in axes]
         y = [
             sample(image[batch], [[(at[batch], w[batch]) for at, w in axis] for axis in taps])
             for batch in range(len(x))
@@ -134,10 +135,18 @@ def _computable(x: Array) -> Array:
     return wide if np.issubdtype(wide.dtype, np.floating) else wide.astype(np.float64)
 
 
-def _taps(point: Array, size: int, mode: str, padding_mode: str, align_corners: bool) -> list[Tap]:
+def _place(op: GridSample, point: Array, size: int) -> Array:
+    """Return where points are between the elements of an axis."""
+    if not op.normalized:
+        return point
+    return (point + 1) / 2 * (size - 1) if op.align_corners else ((point + 1) * size - 1) / 2
+
+
+def _taps(op: GridSample, point: Array, size: int) -> list[Tap]:
     """List the elements of one axis that points see, with their weights: (index, weight)."""
-    at = (point + 1) / 2 * (size - 1) if align_corners else ((point + 1) * size - 1) / 2
-    low, high = (0.0, size - 1.0) if align_corners else (-0.5, size - 0.5)
+    mode, padding_mode = op.mode, op.padding_mode
+    at = _place(op, point, size)
+    low, high = (0.0, size - 1.0) if op.align_corners else (-0.5, size - 0.5)
     if mode == "nearest":
         at = np.rint(at)
     if mode != "cubic":

@@ -7,13 +7,13 @@ from ....dialects.core.sizes.atoms import Size
 from ....dialects.core.tensor import normalize_axis
 from ...kernels.arithmetic import compute_dtype
 from ...kernels.conversion import convert
-from ..kernels.buffer import Buffer, Lanes, tail_mask
+from ..kernels.buffer import Buffer, Lanes, tail_mask, zero
 from ..kernels.builder import KernelBuilder
 from ..kernels.epilogue import Epilogue, each_vector
 from ..kernels.index import IndexExpr, carry, for_each, greatest, place_dtype, when
 from ..kernels.loops import each
 from ..kernels.reduction import Reduction
-from ..kernels.strips import strip_shape
+from ..kernels.strips import Strip, each_strip, strip_shape
 from ..kernels.value import Value
 from ..kernels.windows import neighbours, repeated
 from ..registry import template
@@ -61,6 +61,37 @@ def lower_arg_extreme(
     width = kernel.lanes(x.dtype, search.places)
     rows = x.reshape((outer, length))
     each((outer,), lambda at: epilogue.store(search.along_strip(rows, at[0], width), at))
+
+
+@template(tri.Hardmax)
+def lower_hardmax(op: tri.Hardmax, kernel: KernelBuilder, x: Buffer, y: Epilogue) -> None:
+    shape = strip_shape(x.shape, op.axis)
+    strips, epilogue = x.reshape(shape), y.reshape(shape)
+    dtype = compute_dtype(x.dtype)
+    search = _Search("max", shape[1], False, dtype)
+
+    def strip(s: Strip) -> None:
+        if s.inner is None:
+            hot = search.along_strip(strips, s.outer, s.width)
+        else:
+            beside = [s.inner]
+            hot = search.across_strips(
+                lambda i: strips.load([s.outer, i, *beside], s.across), s.across
+            )
+        top = s.spread(convert(hot, search.places))
+
+        def mark(at: list[IndexExpr], lanes: Lanes | None) -> None:
+            if s.inner is None:
+                place = neighbours(at[1], lanes, search.places)
+            else:
+                place = repeated(at[1].to_value(search.places), lanes)
+            off = zero(dtype, lanes)
+            epilogue.store(place.equal(top).select(off.like(1), off), at, lanes)
+
+        s.each(mark)
+
+    if x.tensor.size != 0:
+        each_strip(shape, kernel.lanes(dtype, search.places, *epilogue.dtypes), strip)
 
 
 class _Search:

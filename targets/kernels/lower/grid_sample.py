@@ -31,14 +31,12 @@ def sample_dtype(op: tri.GridSample, dtype: str) -> str:
 def taps_of(
     op: tri.GridSample, point: Value, size: int | Value, functions: Functions, remainder: Remainder
 ) -> Iterator[Tap]:
-    """Yield the elements of one axis that points, of coordinates in [-1, 1], read.
+    """Yield the elements of one axis that points, by their coordinates on it, read.
 
     A size that is not known at compile time is a number of the type of the points.
     """
-    if op.align_corners:
-        at, low, high = (point + 1) * 0.5 * (size - 1), 0.0, size - 1.0
-    else:
-        at, low, high = ((point + 1) * size - 1) * 0.5, -0.5, size - 0.5
+    low, high = (0.0, size - 1.0) if op.align_corners else (-0.5, size - 0.5)
+    at = _place(op, point, size)
 
     def inside(place: Value) -> Value:
         return _inside(place, low, high, size, op.padding_mode, remainder)
@@ -55,6 +53,14 @@ def taps_of(
         index = inside(tap)
         exists = index.greater_equal(0).logical_and(index.less(size))
         yield Tap(index.maximum(0).minimum(size - 1), exists, weight)
+
+
+def _place(op: tri.GridSample, point: Value, size: int | Value) -> Value:
+    """Return where points are between the elements of an axis."""
+    if not op.normalized:
+        return point
+    above = point + 1
+    return above * 0.5 * (size - 1) if op.align_corners else (above * size - 1) * 0.5
 
 
 def _inside(

@@ -253,6 +253,7 @@ def grid_sample(pick: Pick) -> Example:
         "mode": pick.one("nearest", "linear", "cubic"),
         "padding_mode": pick.one("zeros", "border", "reflection"),
         "align_corners": pick.flag(),
+        "normalized": pick.flag(),
     }
     image = pick.array((2, pick.between(1, 3), *sizes), *FLOATS)
     return Example((image, np.where(np.isnan(points), 0, points).astype(points.dtype)), attributes)

@@ -90,6 +90,8 @@ def _scaled(dim: Size, span: float, scale: float) -> Size | None:
 
 @exports(tri.GridSample)
 def grid_sample(op: tri.GridSample, graph: OnnxGraph) -> None:
+    if not op.normalized:
+        raise Unsupported("has coordinates that count elements, those of ONNX are in [-1, 1]")
     attributes = {"mode": op.mode, "padding_mode": op.padding_mode}
     aligned = int(op.align_corners)
     graph.add("GridSample", [op.x, op.grid], [op.y], since=20, align_corners=aligned, **attributes)

@@ -162,6 +162,8 @@ def _mode(op: tri.Resize, rank: int) -> str:
 
 @exports(tri.GridSample)
 def grid_sample(op: tri.GridSample, graph: PnnxGraph) -> None:
+    if not op.normalized:
+        raise Unsupported("has coordinates that count elements, those of torch are in [-1, 1]")
     rank = tensor_of(op.x.type).rank
     if rank != 4 and (rank != 5 or op.mode == "cubic"):
         raise Unsupported(f"samples {op.mode} in rank {rank}, torch in rank 4, not cubic in rank 5")

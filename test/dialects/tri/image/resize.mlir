@@ -40,6 +40,14 @@ func.func @grid_sample(%x: tensor<1x2x4x5xf32>, %grid: tensor<1x6x7x2xf32>) -> t
   return %0 : tensor<1x2x6x7xf32>
 }
 
+// CHECK-LABEL: func.func @counts_elements
+// CHECK:         "tri.grid_sample"(%{{.*}}, %{{.*}}) {normalized = false}
+func.func @counts_elements(%x: tensor<1x2x4x5xf32>, %grid: tensor<1x6x7x2xf32>) -> tensor<1x2x6x7xf32> {
+  %0 = "tri.grid_sample"(%x, %grid) {normalized = false}
+      : (tensor<1x2x4x5xf32>, tensor<1x6x7x2xf32>) -> tensor<1x2x6x7xf32>
+  return %0 : tensor<1x2x6x7xf32>
+}
+
 // CHECK-LABEL: func.func @volume
 // CHECK-SAME:    (%[[X:.*]]: {{.*}}, %[[GRID:.*]]: {{.*}})
 // CHECK:         "tri.grid_sample"(%[[X]], %[[GRID]]) {align_corners = true, mode = "nearest", padding_mode = "border"}

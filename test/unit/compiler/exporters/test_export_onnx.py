@@ -232,6 +232,19 @@ def test_all_ops_without_equivalent_are_reported_at_once() -> None:
     ]
 
 
+COUNTED = """%y = "tri.grid_sample"(%x, %g) {normalized = false} :
+  (tensor<1x1x4x5xf32>, tensor<1x2x3x2xf32>) -> tensor<1x1x2x3xf32> loc("warp")
+return %y : tensor<1x1x2x3xf32>"""
+
+
+def test_coordinates_that_count_elements_have_no_equivalent() -> None:
+    operands = "%x: tensor<1x1x4x5xf32>, %g: tensor<1x2x3x2xf32>"
+    module = parse(COUNTED, operands, "tensor<1x1x2x3xf32>")
+    message = r"warp: error: .*has coordinates that count elements, those of ONNX are in \[-1, 1\]"
+    with pytest.raises(CompileError, match=message):
+        export_onnx(module)
+
+
 def test_ops_of_a_target_have_no_equivalent() -> None:
     module = parse(
         """%y = "cpu.packed_mat_mul"(%x, %w) {columns = 3 : i64} :

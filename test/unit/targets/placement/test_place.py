@@ -84,7 +84,7 @@ def test_an_unknown_target_names_those_there_are() -> None:
 def test_the_report_says_why_the_first_choice_refused() -> None:
     text = """
     func.func @main(%x: tensor<2x3xf32>, %l: tensor<2xi64>) -> tensor<2x3xf32> {
-      %0 = "tri.hardmax"(%x) {axis = 1} : (tensor<2x3xf32>) -> tensor<2x3xf32> loc("h"("h0"))
+      %0 = "tri.lp_normalize"(%x) {p = 1} : (tensor<2x3xf32>) -> tensor<2x3xf32> loc("h"("h0"))
       return %0 : tensor<2x3xf32>
     }"""
     with new_context():
@@ -94,7 +94,7 @@ def test_the_report_says_why_the_first_choice_refused() -> None:
         assert node_names(group.location) == ("h",)
         assert group.target == "host"
         ((_, reason),) = refusals_in(group, find_target("cpu"), module)
-    assert reason == "cpu has no kernel for tri.hardmax"
+    assert reason == "cpu has no kernel for tri.lp_normalize"
 
 
 LARGE = """

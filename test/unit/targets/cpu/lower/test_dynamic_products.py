@@ -49,6 +49,17 @@ ATTENTION = [
     Dynamic(tri.Attention, ["N 2 16*T 8"] * 3 + [[]], {"scale": 0.25}),
 ]
 
+LINEAR_ATTENTION = [
+    Dynamic(
+        tri.LinearAttention,
+        ["N T 4 9", "N T 2 9", "N T 2 20", "N T 2 9", "N T 1 1", "N 2 9 20"],
+        {"scale": 0.25},
+    ),
+    Dynamic(
+        tri.LinearAttention, ["N 3 T 9", "N 3 T 9", "N 3 T 70", None, None, None], {"scale": 0.25}
+    ),
+]
+
 ONES: dict[str, Any] = {"strides": (1, 1), "dilations": (1, 1)}
 TWOS: dict[str, Any] = {"strides": (2, 2), "dilations": (1, 1)}
 PADDED: dict[str, Any] = {"pads": (1, 1, 1, 1)}
@@ -140,8 +151,16 @@ RECURRENT = [
     Dynamic(tri.GridSample, ["N 3 5 6", "N T 2 2"], {"mode": "linear", "align_corners": False}),
 ]
 
+REGIONS = [
+    *[
+        Dynamic(tri.RoiAlign, ["2 3 H W", "N 4", "N i64"], {"sizes": (2, 5), "mode": mode} | more)
+        for mode, more in (("avg", {"sampling_ratio": 2}), ("avg", {}), ("max", {}))
+    ],
+    Dynamic(tri.MaxRoiPool, ["2 3 H W", "N 5"], {"sizes": (3, 2)}),
+]
 
-@pytest.mark.parametrize("case", [*PRODUCTS, *ATTENTION, *RECURRENT], ids=str)
+
+@pytest.mark.parametrize("case", [*PRODUCTS, *ATTENTION, *LINEAR_ATTENTION, *RECURRENT], ids=str)
 def test_products_of_any_sizes_are_those_of_known_sizes(case: Dynamic) -> None:
     few = [at for at in ROWS if not case.ranges or at["T"] < 14 or "512" in case.ranges["T"]]
     assert_equal_to_static([case], few)
@@ -152,7 +171,7 @@ def test_attention_in_vectors_of_all_widths(machine: Machine) -> None:
     assert_equal_to_static(ATTENTION[:1], ROWS, machine)
 
 
-@pytest.mark.parametrize("case", [*CONVOLUTIONS, *ORDERED_BY_WIDTH, *POOLS], ids=str)
+@pytest.mark.parametrize("case", [*CONVOLUTIONS, *ORDERED_BY_WIDTH, *POOLS, *REGIONS], ids=str)
 def test_images_of_any_sizes_are_computed_as_those_of_known_sizes(case: Dynamic) -> None:
     assert_equal_to_static([case], IMAGES)
 

@@ -3,11 +3,13 @@
 from typing import Any
 
 import numpy as np
+import onnx.parser
 import pytest
+import trivium
 from trivium.test.unit.compiler.frontends.onnx.graphs import array
 from trivium.test.unit.compiler.frontends.onnx.single_node import reference, refused
 
-pytest.importorskip("onnxruntime")
+onnxruntime = pytest.importorskip("onnxruntime")
 
 RNG = np.random.default_rng(0)
 
@@ -64,6 +66,26 @@ def test_attention_of_packed_heads() -> None:
     want = packed(attention(Q, K, V, banned(np.tri(5, dtype=bool))))
     np.testing.assert_allclose(got, want, 1e-5, 1e-5)
     refused("has 3 heads for an input", "Attention", [packed(Q)] * 3, 23, q_num_heads=3)
+
+
+LINEAR = """<ir_version: 11, opset_import: ["" : 27]>
+    layer (float[N, T, 36] q, float[N, T, 18] k, float[N, T, 10] v, float[N, 2, 9, 5] s,
+           float[N, T, 18] d, float[N, T, 2] b) => (float[N, T, 20] y, float[N, 2, 9, 5] last) {
+        y, last = LinearAttention
+            <q_num_heads = 4, kv_num_heads = 2, update_rule = "gated_delta"> (q, k, v, s, d, b)
+    }"""
+
+
+@pytest.mark.parametrize(("batch", "length"), [(1, 1), (2, 7)])
+def test_linear_attention_of_any_length(batch: int, length: int) -> None:
+    model = onnx.parser.parse_model(LINEAR)
+    sizes = {"q": 36, "k": 18, "v": 10, "d": 18, "b": 2}
+    feeds = {name: array(batch, length, size) for name, size in sizes.items()}
+    feeds |= {"s": array(batch, 2, 9, 5), "d": -abs(feeds["d"]), "b": abs(feeds["b"]) / 9}
+    session = onnxruntime.InferenceSession(model.SerializeToString())
+    got = trivium.compile(model).run(feeds)
+    for name, want in zip(("y", "last"), session.run(None, feeds), strict=True):
+        np.testing.assert_allclose(got[name], want, 1e-4, 1e-4)
 
 
 def test_linear_attention_names_what_it_lacks() -> None:

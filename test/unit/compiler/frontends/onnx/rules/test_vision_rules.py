@@ -8,7 +8,7 @@ from trivium.dialects.core.errors import Invalid
 from trivium.test.unit.compiler.frontends.onnx.graphs import array
 from trivium.test.unit.compiler.frontends.onnx.single_node import agree, reference
 
-pytest.importorskip("onnxruntime")
+onnxruntime = pytest.importorskip("onnxruntime")
 
 RNG = np.random.default_rng(0)
 
@@ -38,6 +38,28 @@ def test_max_roi_pool() -> None:
     rois = np.concatenate([IMAGES[:, None].astype(np.float32), ROIS], axis=1)
     given = {"pooled_shape": [3, 2], "spatial_scale": 0.5}
     agree("MaxRoiPool", [array(2, 3, 8, 9), rois], 11, **given)
+
+
+DEFORMED = """<ir_version: 10, opset_import: ["" : 22]>
+    layer (float[N, 4, H, W] x, float[N, 36, p, q] f, float[N, 18, p, q] m, float[6, 2, 3, 3] w,
+           float[6] b) => (float[n, 6, r, s] y) {
+        y = DeformConv <group = 2, offset_group = 2, pads = [1, 0, 1, 2], strides = [2, 1]>
+            (x, w, f, b, m)
+    }"""
+
+
+@pytest.mark.parametrize("sizes", [{"N": 2, "H": 7, "W": 40}, {"N": 1, "H": 2, "W": 1}])
+def test_deform_conv_of_any_sizes(sizes: dict[str, int]) -> None:
+    model = onnx.parser.parse_model(DEFORMED)
+    batch, height, width = sizes.values()
+    windows = (batch, -1, (height + 1) // 2, width)
+    feeds = {"x": array(batch, 4, height, width), "w": array(6, 2, 3, 3), "b": array(6)}
+    points = windows[2] * windows[3]
+    for name, count, scale in (("f", 36, 3), ("m", 18, 1)):
+        feeds[name] = array(batch, count, points).reshape(windows) * np.float32(scale)
+    want = onnxruntime.InferenceSession(model.SerializeToString()).run(None, feeds)
+    package = trivium.compile(model)
+    np.testing.assert_allclose(package.run(feeds)["y"], want[0], rtol=1e-4, atol=1e-4)
 
 
 @pytest.mark.parametrize("centered", [0, 1])
