@@ -36,7 +36,7 @@ def resize_by_scales(
         return _resize_by_position(x, _floats(known), mode)
     how = Sampling(mode, "asymmetric", "simple")
     axes = range(tensor(x).rank)
-    return resample(x, scaled_axes(x, scales, axes, (), node), how)
+    return resample(x, scaled_axes(x, scales, axes, (), how, node), how)
 
 
 @onnx_op("Resize", since=11)
@@ -87,8 +87,6 @@ def resize(
             extrapolation_value=extrapolation_value,
             roi=parts,
         )
-    if antialias:
-        node.graphs.known(given, "input 'scales' or 'sizes', as it smooths,")
     how = Sampling(
         mode,
         coordinate_transformation_mode,
@@ -96,11 +94,13 @@ def resize(
         cubic_coeff_a,
         bool(exclude_outside),
         extrapolation_value,
+        bool(antialias),
     )
     spans = computed_parts(roi, chosen) if crops and roi is not None else ()
     if given is scales:
-        return resample(x, scaled_axes(x, given, chosen, spans, node), how)
-    return resample(x, sized_axes(x, given, chosen, keep_aspect_ratio_policy, spans, node), how)
+        return resample(x, scaled_axes(x, given, chosen, spans, how, node), how)
+    axes_to_fit = sized_axes(x, given, chosen, keep_aspect_ratio_policy, spans, how, node)
+    return resample(x, axes_to_fit, how)
 
 
 def _target(
