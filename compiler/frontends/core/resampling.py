@@ -12,6 +12,7 @@ from ....dialects import tri
 from ....dialects.core.errors import Unsupported
 from ....dialects.core.mlir import ir
 from ....dialects.core.sizes.atoms import Size
+from ....dialects.core.sizes.checks import need
 from ....dialects.core.sizes.dim import ceildiv, highest
 from ....dialects.core.tensor import is_float
 from .reals import Real, chosen, real
@@ -71,7 +72,14 @@ class Resampled:
 
 
 def resample(x: ir.Value, resampled: list[Resampled], how: Sampling) -> ir.Value:
-    """Return a tensor with some axes resized, one after the other."""
+    """Return a tensor with some axes resized, one after the other.
+
+    Raises Invalid where such an axis is empty, before or after.
+    """
+    for each in resampled:
+        old = tensor(x).shape[each.axis]
+        need(old, 1, f"resizes axis {each.axis} of {tensor(x)}, must not be empty")
+        need(each.new_size, 1, f"resizes an axis to {each.new_size} elements, must be above 0")
     original, dtype = x, tensor(x).dtype
     if how.mode != "nearest":
         x = cast(x, dtype if dtype in ("f32", "f64") else "f32" if is_float(dtype) else "f64")

@@ -9,7 +9,6 @@ from ....dialects.core.errors import Invalid
 from ....dialects.core.mlir import ir
 from ....dialects.core.op import view
 from ....dialects.core.sizes.atoms import Size
-from ....dialects.core.sizes.checks import need
 from ..core.reals import Real, real
 from ..core.resampling import Resampled, Sampling
 from ..core.values import cast, constant, tensor
@@ -48,8 +47,6 @@ def scaled_axes(
     sizes = [_new_size(_element(scales, at), shape[axes[at]], at, parts) for at in places]
     listed = tri.Concat.build([tri.Reshape.build(v, shape=(1,)).y for v in sizes], axis=0).y
     made = node.found.compute(listed)
-    for size in made:
-        need(size, 1, f"has scales that make size {size}, must be above 0")
     factors = [_element(scales, at) for at in places]
     return [
         Resampled(axes[at], size, scale, *_part(at, parts), reach=_reach(scale, how, node))
@@ -113,8 +110,6 @@ def sized_axes(
         listed = [tri.Reshape.build(each, shape=(1,)).y for each in rounded]
         wanted = node.found.compute(tri.Concat.build(listed, axis=0).y)
         scales, reaches = [scale] * len(axes), [_reach(scale, how, node)] * len(axes)
-    for size in wanted:
-        need(size, 1, f"resizes an axis to {size} elements, must be above 0")
     return [
         Resampled(axis, size, scale, *_part(at, parts), reach)
         for at, (axis, size, scale, reach) in enumerate(

@@ -6,7 +6,6 @@ from typing import TypeVar
 from ......dialects import tri
 from ......dialects.core.errors import Invalid, Unsupported
 from ......dialects.core.sizes.atoms import is_symbolic
-from ......dialects.core.sizes.checks import need
 from ......dialects.core.tensor import Array, Shape, normalize_axis
 from ....core.resampling import CROP, Sampling, resample
 from ....core.scales import scale_between, scaled
@@ -58,8 +57,6 @@ def resize(
     node: Node,
 ) -> tri.Resize | Value:
     shape = tensor(x).shape
-    for size in shape:
-        need(size, 1, f"has an empty input {tensor(x)}")
     if keep_aspect_ratio_policy not in POLICIES:
         known = ", ".join(POLICIES)
         raise Invalid(f"has keep_aspect_ratio_policy '{keep_aspect_ratio_policy}', not in {known}")

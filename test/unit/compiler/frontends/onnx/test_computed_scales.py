@@ -9,6 +9,7 @@ from trivium.compiler.frontends.onnx import import_onnx
 from trivium.dialects.core.errors import CompileError, Invalid
 from trivium.dialects.core.interpret import run
 from trivium.dialects.core.mlir import new_context
+from trivium.dialects.core.sizes.symbols import Range
 
 ort = pytest.importorskip("onnxruntime")
 
@@ -173,3 +174,37 @@ def test_unknown_modes(antialias: int) -> None:
     made = onnx.parser.parse_model(f'<ir_version: 8, opset_import: ["" : 18]>\n{text}')
     with new_context(), pytest.raises(CompileError, match="has mode 'area', must be one of"):
         import_onnx(made)
+
+
+RESIZES_OF_BATCHES = [
+    'int64[2] s = {6, 3}> { y = Resize <mode = "linear", axes = [2, 3]> (x, , , s) }',
+    'int64[2] s = {6, 3}> { y = Resize <mode = "cubic", axes = [2, 3], antialias = 1> (x, , , s) }',
+    "float[4] s = {1, 1, 2, 3}> { y = Resize (x, , s) }",
+    "float[2] s = {1.5, 0.5}> { y = Resize <axes = [2, 3]> (x, , s) }",
+]
+
+
+@pytest.mark.parametrize("batch", ["N", "0"])
+@pytest.mark.parametrize("rest", RESIZES_OF_BATCHES)
+def test_a_batch_may_be_empty(rest: str, batch: str) -> None:
+    text = f"""<ir_version: 8, opset_import: ["" : 18]>
+    main (float[{batch}, 2, H, W] x) => (float[n, 2, a, b] y) <{rest}"""
+    made = onnx.parser.parse_model(text)
+    session = compile(made, shapes={"N": Range(0)} if batch == "N" else {})
+    reference = ort.InferenceSession(made.SerializeToString())
+    for size in (0, 2) if batch == "N" else (0,):
+        x = np.random.default_rng(1).random((size, 2, 8, 9), np.float32)
+        (expected,) = reference.run(None, {"x": x})
+        found = session.run({"x": x})["y"]
+        assert found.shape == expected.shape
+        np.testing.assert_allclose(found, expected, 1e-5, 1e-5)
+
+
+def test_axes_that_change_must_not_be_empty() -> None:
+    text = """<ir_version: 8, opset_import: ["" : 18]>
+    main (float[1, 0] x, int64[2] s) => (float[a, b] y) { y = Resize (x, , , s) }"""
+    with (
+        new_context(),
+        pytest.raises(CompileError, match="resizes axis 1 of tensor<1x0xf32>, must"),
+    ):
+        import_onnx(onnx.parser.parse_model(text))
