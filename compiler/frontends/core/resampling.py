@@ -12,6 +12,8 @@ from ....dialects import tri
 from ....dialects.core.errors import Unsupported
 from ....dialects.core.mlir import ir
 from ....dialects.core.sizes.atoms import Size
+from ....dialects.core.sizes.checks import need
+from ....dialects.core.sizes.dim import ceildiv, highest
 from ....dialects.core.tensor import is_float
 from .reals import Real, chosen, real
 from .values import cast, constant, counted, tensor
@@ -24,6 +26,7 @@ class Sampling:
     """Record how new elements are made of old ones: the attributes of ONNX `Resize`.
 
     The `nearest_mode` "simple" rounds up where an axis shrinks, and down where it grows.
+    `antialias` stretches the kernels of other modes where an axis shrinks.
     """
 
     mode: str
@@ -32,27 +35,58 @@ class Sampling:
     cubic_coeff_a: float = -0.75
     exclude_outside: bool = False
     extrapolation_value: float = 0.0
+    antialias: bool = False
+
+    @property
+    def radius(self) -> int:
+        """Return how many elements count on each side of a sample; 0 where one is taken."""
+        radii = {"nearest": 0, "linear": 1, "cubic": 2}
+        if self.mode not in radii:
+            raise Unsupported(f"has mode '{self.mode}', must be one of {', '.join(radii)}")
+        return radii[self.mode]
+
+    @property
+    def stretches(self) -> bool:
+        return self.antialias and self.radius > 0
+
+    def reach(self, old: Size, new: Size) -> Size:
+        """Return how many old elements count on each side of a sample, scaled by the sizes."""
+        if not self.stretches:
+            return self.radius
+        return ceildiv(self.radius * highest(old, new), highest(new, 1))
 
 
 @dataclass(frozen=True)
 class Resampled:
-    """Describe an axis to resize: its number, its new size, its scale, the part that is resized."""
+    """Describe an axis to resize: its number, its new size, its scale, the part that is resized.
+
+    `reach` is how many old elements count on each side of a sample where the kernel is stretched.
+    """
 
     axis: int
     new_size: Size
     scale: Real
     start: Real | float = 0.0
     end: Real | float = 1.0
+    reach: Size = 0
 
 
 def resample(x: ir.Value, resampled: list[Resampled], how: Sampling) -> ir.Value:
-    """Return a tensor with some axes resized, one after the other."""
+    """Return a tensor with some axes resized, one after the other.
+
+    Raises Invalid where such an axis is empty, before or after.
+    """
+    for each in resampled:
+        old = tensor(x).shape[each.axis]
+        need(old, 1, f"resizes axis {each.axis} of {tensor(x)}, must not be empty")
+        need(each.new_size, 1, f"resizes an axis to {each.new_size} elements, must be above 0")
     original, dtype = x, tensor(x).dtype
     if how.mode != "nearest":
         x = cast(x, dtype if dtype in ("f32", "f64") else "f32" if is_float(dtype) else "f64")
     positions = [_positions(each, tensor(original).shape[each.axis], how) for each in resampled]
     for each, at in zip(resampled, positions, strict=True):
-        x = _along(x, each, at, how)
+        make = _smoothed if how.stretches else _along
+        x = make(x, each, at, how)
     if how.transform == CROP:
         for each, at in zip(resampled, positions, strict=True):
             x = _extrapolated(x, each.axis, at, tensor(original).shape[each.axis], how)
@@ -97,8 +131,7 @@ def _along(x: ir.Value, resampled: Resampled, at: Real, how: Sampling) -> ir.Val
     axis = resampled.axis
     if how.mode == "nearest":
         return _taken(x, axis, _rounded(at, how.nearest_mode, resampled.scale))
-    reach = {"linear": 1, "cubic": 2}[how.mode]
-    places = [at.floor() + offset for offset in range(1 - reach, 1 + reach)]
+    places = [at.floor() + offset for offset in range(1 - how.radius, 1 + how.radius)]
     weights = [_weight((place - at).abs(), how) for place in places]
     if how.exclude_outside:
         last = real(tensor(x).shape[axis]) - 1
@@ -116,6 +149,26 @@ def _along(x: ir.Value, resampled: Resampled, at: Real, how: Sampling) -> ir.Val
     for term in terms[1:]:
         made = tri.Add.build(made, term).y
     return made
+
+
+def _smoothed(x: ir.Value, resampled: Resampled, at: Real, how: Sampling) -> ir.Value:
+    """Make the new elements along one axis with a kernel that is as wide as what they stand for.
+
+    An axis of the elements that each new one sees, of which there are twice as many as its reach,
+    is made behind the axis and summed up.
+    """
+    axis, count = resampled.axis, 2 * resampled.reach
+    last = real(tensor(x).shape[axis]) - 1
+    at = Real(tri.Reshape.build(at.value, shape=(resampled.new_size, 1)).y)
+    offsets = Real(cast(counted(count, (1, count)), "f64")) - (real(resampled.reach) - 1)
+    places = at.floor() + offsets
+    weights = _weight(((places - at) * resampled.scale.at_most(1)).abs(), how)
+    if how.exclude_outside:
+        weights = chosen(_outside(places, last), Real.of(0.0), weights)
+    weights = weights / Real(tri.ReduceSum.build(weights.value, axes=(1,)).y)
+    taken = _taken(x, axis, places)
+    terms = tri.Mul.build(taken, _spread(weights, axis, x)).y
+    return tri.ReduceSum.build(terms, axes=(axis + 1,), keepdims=False).y
 
 
 def _taken(x: ir.Value, axis: int, places: Real) -> ir.Value:
@@ -156,9 +209,9 @@ def _outside(at: Real, last: Real) -> ir.Value:
 
 def _spread(weight: Real, axis: int, x: ir.Value) -> ir.Value:
     """Return weights of the elements along an axis in a shape that broadcasts to `x`."""
-    (count,) = tensor(weight.value).shape
     behind = (1,) * (tensor(x).rank - axis - 1)
-    return tri.Reshape.build(weight.cast(tensor(x).dtype), shape=(count, *behind)).y
+    shape = (*tensor(weight.value).shape, *behind)
+    return tri.Reshape.build(weight.cast(tensor(x).dtype), shape=shape).y
 
 
 def _extrapolated(x: ir.Value, axis: int, at: Real, old: Size, how: Sampling) -> ir.Value:

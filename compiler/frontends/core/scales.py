@@ -18,8 +18,10 @@ def scaled(size: Size, span: float, scale: float) -> Size:
 
 def scale_between(wanted: Size, size: Size) -> float | None:
     """Return the quotient of two sizes; None unless it is the same in all runs."""
+    if wanted == size:
+        return 1.0
     if not is_symbolic(wanted) and not is_symbolic(size):
-        return wanted / size
+        return wanted / size if size else None
     product, below = next(iter(terms_of(size).items()))
     above = terms_of(wanted).get(product, 0)
     return above / below if wanted * below == size * above else None

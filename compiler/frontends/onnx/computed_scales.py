@@ -9,9 +9,8 @@ from ....dialects.core.errors import Invalid
 from ....dialects.core.mlir import ir
 from ....dialects.core.op import view
 from ....dialects.core.sizes.atoms import Size
-from ....dialects.core.sizes.checks import need
 from ..core.reals import Real, real
-from ..core.resampling import Resampled
+from ..core.resampling import Resampled, Sampling
 from ..core.values import cast, constant, tensor
 from .registry import Node, Value
 
@@ -33,7 +32,12 @@ def _element(values: Value, number: int) -> Real:
 
 
 def scaled_axes(
-    x: Value, scales: Value, axes: Sequence[int], parts: Sequence[Real], node: Node
+    x: Value,
+    scales: Value,
+    axes: Sequence[int],
+    parts: Sequence[Real],
+    how: Sampling,
+    node: Node,
 ) -> list[Resampled]:
     """Return the axes that change, for scales that a run computes."""
     shape = tensor(x).shape
@@ -43,12 +47,21 @@ def scaled_axes(
     sizes = [_new_size(_element(scales, at), shape[axes[at]], at, parts) for at in places]
     listed = tri.Concat.build([tri.Reshape.build(v, shape=(1,)).y for v in sizes], axis=0).y
     made = node.found.compute(listed)
-    for size in made:
-        need(size, 1, f"has scales that make size {size}, must be above 0")
+    factors = [_element(scales, at) for at in places]
     return [
-        Resampled(axes[at], size, _element(scales, at), *_part(at, parts))
-        for at, size in zip(places, made, strict=True)
+        Resampled(axes[at], size, scale, *_part(at, parts), reach=_reach(scale, how, node))
+        for at, size, scale in zip(places, made, factors, strict=True)
     ]
+
+
+def _reach(scale: Real, how: Sampling, node: Node) -> Size:
+    """Return how many old elements count on each side of a sample, by a computed scale."""
+    if not how.stretches:
+        return how.radius
+    exact = Real.of(how.radius) / scale.at_most(1)
+    listed = tri.Reshape.build(exact.ceil().cast("i64"), shape=(1,)).y
+    (reach,) = node.found.compute(listed)
+    return reach
 
 
 def _known_elements(values: Value, node: Node) -> list[float | None]:
@@ -64,23 +77,30 @@ def _known_elements(values: Value, node: Node) -> list[float | None]:
 
 def _new_size(scale: Real, size: Size, at: int, parts: Sequence[Real]) -> Value:
     """Return the size of an axis times a scale, rounded down; in f32, as ONNX Runtime has it."""
-    start, end = _part(at, parts) or (Real.of(0.0), Real.of(1.0))
+    start, end = _part(at, parts)
     exact = scale * (end - start) * real(size)
     return cast(tri.Floor.build(exact.cast("f32")).y, "i64")
 
 
-def _part(at: int, parts: Sequence[Real]) -> tuple[Real, ...]:
-    return (parts[at], parts[len(parts) // 2 + at]) if parts else ()
+def _part(at: int, parts: Sequence[Real]) -> tuple[Real, Real]:
+    return (parts[at], parts[len(parts) // 2 + at]) if parts else (Real.of(0.0), Real.of(1.0))
 
 
 def sized_axes(
-    x: Value, sizes: Value, axes: Sequence[int], policy: str, parts: Sequence[Real], node: Node
+    x: Value,
+    sizes: Value,
+    axes: Sequence[int],
+    policy: str,
+    parts: Sequence[Real],
+    how: Sampling,
+    node: Node,
 ) -> list[Resampled]:
     """Return the axes that change, for sizes that a run computes, or of unknown ratio."""
     shape = tensor(x).shape
     _check_count("sizes", sizes, len(axes))
     wanted = node.found.compute(sizes)
     scales = [real(size) / real(shape[axis]) for size, axis in zip(wanted, axes, strict=True)]
+    reaches = [how.reach(shape[axis], size) for size, axis in zip(wanted, axes, strict=True)]
     if policy != "stretch":
         least = policy == "not_larger"
         scale = scales[0]
@@ -89,11 +109,11 @@ def sized_axes(
         rounded = [(real(shape[axis]) * scale + 0.5).floor().cast("i64") for axis in axes]
         listed = [tri.Reshape.build(each, shape=(1,)).y for each in rounded]
         wanted = node.found.compute(tri.Concat.build(listed, axis=0).y)
-        scales = [scale] * len(axes)
-    for size in wanted:
-        need(size, 1, f"resizes an axis to {size} elements, must be above 0")
+        scales, reaches = [scale] * len(axes), [_reach(scale, how, node)] * len(axes)
     return [
-        Resampled(axis, size, scale, *_part(at, parts))
-        for at, (axis, size, scale) in enumerate(zip(axes, wanted, scales, strict=True))
+        Resampled(axis, size, scale, *_part(at, parts), reach)
+        for at, (axis, size, scale, reach) in enumerate(
+            zip(axes, wanted, scales, reaches, strict=True)
+        )
         if parts or size != shape[axis]
     ]

@@ -18,8 +18,8 @@ class Resize(TriOp):
     """Resample every axis of `x` to a new size.
 
     `sizes`, the result's shape, and `scales` have one entry for each axis of `x`; `roi`, used by
-    tf_crop_and_resize alone, has all starts and then all ends, as parts of the axes. Integers are
-    interpolated in f64 and cut off. Source: ONNX `Resize`.
+    tf_crop_and_resize alone, has all starts and then all ends, as parts of the axes. Axes that
+    change are not empty. Integers are interpolated in f64 and cut off. Source: ONNX `Resize`.
     """
 
     x: Operand
@@ -36,16 +36,12 @@ class Resize(TriOp):
     y: Result
 
     def infer(self, x: Tensor) -> Tensor:
-        for size in x.shape:
-            need(size, 1, f"input is {x}, must not be empty")
         need_one_of("mode", self.mode, MODES)
         need_one_of("coordinate_transform", self.coordinate_transform, TRANSFORMS)
         need_one_of("nearest_mode", self.nearest_mode, NEAREST_MODES)
         for name, values in {"sizes": self.sizes, "scales": self.scales}.items():
             if len(values) != x.rank:
                 raise Invalid(f"{name} has {len(values)} entries, must have {x.rank}")
-        for size in self.sizes:
-            need(size, 1, f"sizes is {self.sizes}, must be above 0 and finite")
         if not all(0 < scale < math.inf for scale in self.scales):
             raise Invalid(f"scales is {self.scales}, must be above 0 and finite")
         crops = self.coordinate_transform == "tf_crop_and_resize"
@@ -55,6 +51,9 @@ class Resize(TriOp):
             raise Invalid(f"element type is i1, mode '{self.mode}' must have a number")
         kernel = Kernel(self.mode, antialias=self.antialias)
         for index, axis in enumerate(map(Axis, x.shape, self.sizes, self.scales)):
+            if not axis.unchanged:
+                need(axis.size, 1, f"input is {x}, must not be empty along axis {index}")
+                need(axis.new_size, 1, f"sizes is {self.sizes}, must be above 0 at axis {index}")
             count = axis.table_size(kernel)
             needed = f"needs {count} weights to resample axis {index}"
             need(MOST_WEIGHTS, count, f"{needed}, must need at most {MOST_WEIGHTS}")

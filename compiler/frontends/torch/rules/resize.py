@@ -58,9 +58,7 @@ def interpolate(
     if antialias and mode not in ("bilinear", "bicubic"):
         raise Unsupported(f"has antialias with mode '{mode}', must be bilinear or bicubic")
     if len(scales) < len(pixels):
-        if antialias:
-            raise Unsupported(f"smooths from {pixels} to {sizes}, of which no scale is known")
-        return _resampled(input, sizes, mode, bool(align_corners))
+        return _resampled(input, sizes, mode, bool(align_corners), antialias)
     return tri.Resize.build(
         input,
         sizes=(*shape[:2], *sizes),
@@ -74,12 +72,19 @@ def interpolate(
     ).y
 
 
-def _resampled(x: Value, sizes: Shape, mode: str, align_corners: bool) -> Value:
+def _resampled(x: Value, sizes: Shape, mode: str, align_corners: bool, antialias: bool) -> Value:
     """Resize axes to sizes, of which the scales are known when the model runs."""
-    how = Sampling(MODES[mode], _transform(mode, align_corners), _nearest(mode), CUBIC)
+    how = Sampling(
+        MODES[mode],
+        _transform(mode, align_corners),
+        _nearest(mode),
+        CUBIC_OF_ANTIALIAS if antialias else CUBIC,
+        exclude_outside=antialias,
+        antialias=antialias,
+    )
     pairs = zip(sizes, tensor(x).shape[2:], strict=True)
     axes = [
-        Resampled(2 + axis, wanted, real(wanted) / real(size))
+        Resampled(2 + axis, wanted, real(wanted) / real(size), reach=how.reach(size, wanted))
         for axis, (wanted, size) in enumerate(pairs)
         if wanted != size
     ]

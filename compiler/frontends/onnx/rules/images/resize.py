@@ -6,7 +6,6 @@ from typing import TypeVar
 from ......dialects import tri
 from ......dialects.core.errors import Invalid, Unsupported
 from ......dialects.core.sizes.atoms import is_symbolic
-from ......dialects.core.sizes.checks import need
 from ......dialects.core.tensor import Array, Shape, normalize_axis
 from ....core.resampling import CROP, Sampling, resample
 from ....core.scales import scale_between, scaled
@@ -36,7 +35,7 @@ def resize_by_scales(
         return _resize_by_position(x, _floats(known), mode)
     how = Sampling(mode, "asymmetric", "simple")
     axes = range(tensor(x).rank)
-    return resample(x, scaled_axes(x, scales, axes, (), node), how)
+    return resample(x, scaled_axes(x, scales, axes, (), how, node), how)
 
 
 @onnx_op("Resize", since=11)
@@ -58,8 +57,6 @@ def resize(
     node: Node,
 ) -> tri.Resize | Value:
     shape = tensor(x).shape
-    for size in shape:
-        need(size, 1, f"has an empty input {tensor(x)}")
     if keep_aspect_ratio_policy not in POLICIES:
         known = ", ".join(POLICIES)
         raise Invalid(f"has keep_aspect_ratio_policy '{keep_aspect_ratio_policy}', not in {known}")
@@ -87,8 +84,6 @@ def resize(
             extrapolation_value=extrapolation_value,
             roi=parts,
         )
-    if antialias:
-        node.graphs.known(given, "input 'scales' or 'sizes', as it smooths,")
     how = Sampling(
         mode,
         coordinate_transformation_mode,
@@ -96,11 +91,13 @@ def resize(
         cubic_coeff_a,
         bool(exclude_outside),
         extrapolation_value,
+        bool(antialias),
     )
     spans = computed_parts(roi, chosen) if crops and roi is not None else ()
     if given is scales:
-        return resample(x, scaled_axes(x, given, chosen, spans, node), how)
-    return resample(x, sized_axes(x, given, chosen, keep_aspect_ratio_policy, spans, node), how)
+        return resample(x, scaled_axes(x, given, chosen, spans, how, node), how)
+    axes_to_fit = sized_axes(x, given, chosen, keep_aspect_ratio_policy, spans, how, node)
+    return resample(x, axes_to_fit, how)
 
 
 def _target(

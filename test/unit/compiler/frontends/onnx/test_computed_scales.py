@@ -9,6 +9,7 @@ from trivium.compiler.frontends.onnx import import_onnx
 from trivium.dialects.core.errors import CompileError, Invalid
 from trivium.dialects.core.interpret import run
 from trivium.dialects.core.mlir import new_context
+from trivium.dialects.core.sizes.symbols import Range
 
 ort = pytest.importorskip("onnxruntime")
 
@@ -129,8 +130,81 @@ def test_computed_sizes_must_not_be_0() -> None:
             run(module, [X, np.array([0, 3])])
 
 
-def test_smoothing_needs_its_scales() -> None:
-    text = by_sizes('mode = "linear", antialias = 1')
+@pytest.mark.parametrize("dims", ["1, 2, 4, 5", "N, 2, H, W"])
+@pytest.mark.parametrize("outside", [0, 1])
+@pytest.mark.parametrize("mode", ["linear", "cubic"])
+def test_smoothing_to_sizes(mode: str, outside: int, dims: str) -> None:
+    text = by_sizes(f'mode = "{mode}", antialias = 1, exclude_outside = {outside}', dims)
+    check(text, [{"x": X, "s": np.array(s)} for s in SIZES], 18)
+
+
+@pytest.mark.parametrize("mode", ["linear", "cubic"])
+def test_smoothing_by_scales(mode: str) -> None:
+    text = f"""main (float[N, 2, H, W] x, float[2] s) => (float[a, b, c, d] y)
+        {{ y = Resize <mode = "{mode}", antialias = 1, axes = [2, 3]> (x, , s) }}"""
+    check(text, [{"x": X, "s": np.array(s, np.float32)} for s in SCALES], 18)
+
+
+@pytest.mark.parametrize("policy", ["not_larger", "not_smaller"])
+def test_smoothing_keeps_aspect_ratios(policy: str) -> None:
+    text = f"""main (float[1, 2, H, W] x, int64[2] s) => (float[a, b, c, d] y) {{
+        y = Resize <axes = [2, 3], mode = "linear", antialias = 1,
+                    keep_aspect_ratio_policy = "{policy}"> (x, , , s)
+    }}"""
+    check(text, [{"x": X, "s": np.array(s)} for s in SIZES], 18)
+
+
+def test_kernels_smooth_images_of_any_size() -> None:
+    text = """<ir_version: 8, opset_import: ["" : 18]>
+    main (float[1, 2, H, W] x) => (float[1, 2, 6, 3] y) <int64[2] s = {6, 3}>
+        { y = Resize <mode = "linear", antialias = 1, axes = [2, 3]> (x, , , s) }"""
+    made = onnx.parser.parse_model(text)
+    session = compile(made)
+    assert {step.kind for step in session.manifest.steps} == {"cpu"}
+    reference = ort.InferenceSession(made.SerializeToString())
+    for shape in ((1, 2, 31, 17), (1, 2, 6, 2), (1, 2, 1, 70)):
+        x = np.random.default_rng(1).random(shape, np.float32)
+        (expected,) = reference.run(None, {"x": x})
+        np.testing.assert_allclose(session.run({"x": x})["y"], expected, 1e-5, 1e-5)
+
+
+@pytest.mark.parametrize("antialias", [0, 1])
+def test_unknown_modes(antialias: int) -> None:
+    text = by_sizes(f'mode = "area", antialias = {antialias}')
     made = onnx.parser.parse_model(f'<ir_version: 8, opset_import: ["" : 18]>\n{text}')
-    with new_context(), pytest.raises(CompileError, match=r"as it smooths, .* inputs: s"):
+    with new_context(), pytest.raises(CompileError, match="has mode 'area', must be one of"):
         import_onnx(made)
+
+
+RESIZES_OF_BATCHES = [
+    'int64[2] s = {6, 3}> { y = Resize <mode = "linear", axes = [2, 3]> (x, , , s) }',
+    'int64[2] s = {6, 3}> { y = Resize <mode = "cubic", axes = [2, 3], antialias = 1> (x, , , s) }',
+    "float[4] s = {1, 1, 2, 3}> { y = Resize (x, , s) }",
+    "float[2] s = {1.5, 0.5}> { y = Resize <axes = [2, 3]> (x, , s) }",
+]
+
+
+@pytest.mark.parametrize("batch", ["N", "0"])
+@pytest.mark.parametrize("rest", RESIZES_OF_BATCHES)
+def test_a_batch_may_be_empty(rest: str, batch: str) -> None:
+    text = f"""<ir_version: 8, opset_import: ["" : 18]>
+    main (float[{batch}, 2, H, W] x) => (float[n, 2, a, b] y) <{rest}"""
+    made = onnx.parser.parse_model(text)
+    session = compile(made, shapes={"N": Range(0)} if batch == "N" else {})
+    reference = ort.InferenceSession(made.SerializeToString())
+    for size in (0, 2) if batch == "N" else (0,):
+        x = np.random.default_rng(1).random((size, 2, 8, 9), np.float32)
+        (expected,) = reference.run(None, {"x": x})
+        found = session.run({"x": x})["y"]
+        assert found.shape == expected.shape
+        np.testing.assert_allclose(found, expected, 1e-5, 1e-5)
+
+
+def test_axes_that_change_must_not_be_empty() -> None:
+    text = """<ir_version: 8, opset_import: ["" : 18]>
+    main (float[1, 0] x, int64[2] s) => (float[a, b] y) { y = Resize (x, , , s) }"""
+    with (
+        new_context(),
+        pytest.raises(CompileError, match="resizes axis 1 of tensor<1x0xf32>, must"),
+    ):
+        import_onnx(onnx.parser.parse_model(text))

@@ -73,3 +73,12 @@ def test_scales_that_a_run_decides(mode: str, align: bool | None) -> None:
 
     runs = (drawn(1, 3, 8, 8), drawn(1, 3, 12, 10)), (drawn(1, 3, 9, 7), drawn(1, 3, 5, 20))
     agrees(resized, *runs)
+
+
+@pytest.mark.parametrize("mode", ["bilinear", "bicubic"])
+def test_smoothing_by_scales_that_a_run_decides(mode: str) -> None:
+    def resized(x: Any, other: Any) -> Any:
+        return functional.interpolate(x, size=other.shape[2:], mode=mode, antialias=True)
+
+    runs = (drawn(1, 3, 8, 8), drawn(1, 3, 12, 3)), (drawn(1, 3, 9, 7), drawn(1, 3, 5, 20))
+    agrees(resized, *runs)

@@ -72,6 +72,15 @@ def test_pixels_of_a_grid() -> None:
         )
 
 
+def test_voxels_of_a_grid() -> None:
+    theta = RNG.normal(size=(2, 3, 4)).astype(np.float32)
+    for align in (0, 1):
+        text = f"""main (float[N, 3, 4] t, float[N, C, D, H, W] x) => (float[a, b, c, d, e] y)
+            {{ s = Shape (x)  y = AffineGrid <align_corners = {align}> (t, s) }}"""
+        shapes = [(2, 1, 4, 3, 5), (2, 1, 2, 7, 2)]
+        check(text, [given(t=theta, x=np.zeros(s, np.float32)) for s in shapes], 20)
+
+
 @pytest.mark.parametrize("pads", ["", ", pads = [1, 0, 2, 1]"])
 def test_blocks_of_an_image(pads: str) -> None:
     text = f"""main (float[N, R, L] x, int64[2] s, int64[2] b) => (float[p, q, h, w] y)
