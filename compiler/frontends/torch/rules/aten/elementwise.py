@@ -32,7 +32,7 @@ def _function(name: str, arity: int) -> Callable[..., Any]:
 
 for _name, _function_of in FUNCTIONS.items():
     if "." not in _name and _name not in _OF_SIZES | _NAMED_OTHERWISE | _WITH_ALPHA:
-        torch_op(f"aten::{_name}.default", f"aten::{_name}")(_function(_name, _function_of.arity))
+        torch_op(f"aten::{_name}")(_function(_name, _function_of.arity))
 for _alias, _name in _ALIASES.items():
     if _alias not in FUNCTIONS:
         torch_op(f"aten::{_alias}")(_function(_name, FUNCTIONS[_name].arity))

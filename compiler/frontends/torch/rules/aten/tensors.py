@@ -30,7 +30,7 @@ from ..indexing.advanced_index import index_by, index_put
 Tensor = Value | Complex
 
 
-@torch_op("aten::alias", "aten::lift_fresh_copy", "aten::lift_fresh", "aten::view_of")
+@torch_op("aten::alias", "aten::lift_fresh_copy", "aten::lift_fresh")
 def same(self: Any) -> Any:
     return self
 

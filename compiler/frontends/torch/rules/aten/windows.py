@@ -47,7 +47,6 @@ def convolution(
 def _register_pools(axes: int) -> None:
     function = RULES[f"F.max_pool{axes}d"].function
     adaptive = RULES[f"F.adaptive_max_pool{axes}d"].function
-    average = RULES[f"F.adaptive_avg_pool{axes}d"].function
 
     @torch_op(f"aten::max_pool{axes}d_with_indices")
     def max_pool_with_indices(
@@ -72,13 +71,15 @@ def _register_pools(axes: int) -> None:
     def adaptive_max_pool(self: Value, output_size: Ints) -> Any:
         return adaptive(self, output_size=output_size, return_indices=True)
 
-    @torch_op(f"aten::_adaptive_avg_pool{axes}d")
-    def adaptive_avg_pool(self: Value, output_size: Ints) -> Any:
-        return average(self, output_size=output_size)
-
 
 for _axes in (1, 2, 3):
     _register_pools(_axes)
+
+
+@torch_op("aten::_adaptive_avg_pool2d", "aten::_adaptive_avg_pool3d")
+def adaptive_avg_pool(self: Value, output_size: Ints) -> Any:
+    function = RULES[f"F.adaptive_avg_pool{len(output_size)}d"].function
+    return function(self, output_size=output_size)
 
 
 def _register_max_unpool(axes: int) -> None:
@@ -94,7 +95,7 @@ for _axes in (2, 3):
 
 
 def _register_upsample(mode: str, *names: str) -> None:
-    @torch_op(*(f"aten::upsample_{name}.vec" for name in names))
+    @torch_op(*(f"aten::{name}.vec" for name in names))
     def upsample(
         input: Value,
         output_size: Ints | None = None,
@@ -110,12 +111,12 @@ def _register_upsample(mode: str, *names: str) -> None:
         )
 
 
-_register_upsample("nearest", "nearest1d", "nearest2d", "nearest3d")
-_register_upsample("linear", "linear1d")
-_register_upsample("bilinear", "bilinear2d")
-_register_upsample("bicubic", "bicubic2d")
-_register_upsample("trilinear", "trilinear3d")
-_register_upsample("nearest-exact", *(f"_nearest_exact{axes}d" for axes in (1, 2, 3)))
+_register_upsample("nearest", *(f"upsample_nearest{axes}d" for axes in (1, 2, 3)))
+_register_upsample("linear", "upsample_linear1d")
+_register_upsample("bilinear", "upsample_bilinear2d")
+_register_upsample("bicubic", "upsample_bicubic2d")
+_register_upsample("trilinear", "upsample_trilinear3d")
+_register_upsample("nearest-exact", *(f"_upsample_nearest_exact{axes}d" for axes in (1, 2, 3)))
 
 
 @torch_op("aten::grid_sampler", "aten::grid_sampler_2d", "aten::grid_sampler_3d")

@@ -45,7 +45,7 @@ def narrow(input: Tensor, dim: int, start: int, length: int) -> Tensor:
     return cut(input, axis, first, first + length)
 
 
-@torch_op("Tensor.slice")
+@torch_op("Tensor.slice", "aten::slice_copy")
 def slice_(
     input: Tensor,
     dim: int = 0,
