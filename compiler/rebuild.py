@@ -34,7 +34,7 @@ def rebuild(package: Package, asked: CompileOptions) -> Package:
         (program.sizes, _compiled(each, asked, pools))
         for program, each in zip(manifest.exact, package.exact, strict=True)
     ]
-    return combined(main, programs, pools)
+    return combined(main, programs, pools, choose_targets(targets_of(manifest)))
 
 
 def _compiled(package: Package, asked: CompileOptions, pools: WeightPools) -> Assembled:

@@ -11,7 +11,7 @@ from .errors import PackageError
 from .frozen import Frozen
 from .kinds import LEFT_OUT
 from .schema import decode, decode_fields, decode_list, encode
-from .sizes.values import STATIC, Values
+from .sizes.values import STATIC, Values, spelled_sizes
 from .step import Step
 
 if TYPE_CHECKING:
@@ -40,11 +40,6 @@ class ExactProgram(Frozen):
     def spelled(self) -> str:
         """Return the sizes as text: `N=2, T=128`."""
         return spelled_sizes(self.sizes)
-
-
-def spelled_sizes(sizes: Mapping[str, int]) -> str:
-    """Spell the values of symbols: `N=2, T=128`."""
-    return ", ".join(f"{name}={size}" for name, size in sizes.items())
 
 
 class Manifest(Contents, kw_only=True):

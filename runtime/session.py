@@ -69,8 +69,9 @@ class Session(ExactRuns):
         What a package has for a GPU runs on number `device`; equal weights are there once.
 
         What it has for an accelerator runs on a simulated one, unless `drivers` has, by its name,
-        a function that opens one: given the bytes of description and container, it returns an
-        object whose `run` takes and returns arrays of i8 [N, H, W, C], in the order of the ports.
+        a function that opens one: given the bytes of description and container, and the exact
+        sizes of the program, it returns an object whose `run` takes and returns arrays of i8
+        [N, H, W, C], in the order of the ports.
         """
         count = checked_threads(threads)
         options = {"dialects": dialects, "device": device, "drivers": drivers}

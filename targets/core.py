@@ -142,6 +142,15 @@ class Target(LoweringTable):
         """List the phases that ops placed here go through, each with the names of its passes."""
         return ()
 
+    def shared_entries(
+        self, programs: Sequence[Mapping[str, bytes | bytearray | memoryview]]
+    ) -> Mapping[str, bytes]:
+        """Return entries that are for all programs of a package, given those of each program.
+
+        They replace the entries of the same names.
+        """
+        return {}
+
     def check(self, options: CompileOptions) -> None:
         """Raise CompileError for what a user may ask of other targets, but not of this one."""
         if options.candidates:

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from ..runtime.contents import PROCESS, WEIGHTS_ENTRY, Part, Port
@@ -209,8 +209,27 @@ def _entry_kinds(manifest: Manifest) -> Iterator[EntryKind]:
     for part in manifest.parts:
         yield from part.entry_kinds(manifest)
     yield EntryKind("IR", [IR_ENTRY])
+    shared = list(_shared_kinds(manifest))
+    yield from shared
+    known = {name for kind in shared for name in kind.names}
     names = [entry.name for entry in manifest.entries if entry.name.startswith("exact/")]
-    yield EntryKind("programs for exact sizes", names, "file")
+    yield EntryKind("programs for exact sizes", [n for n in names if n not in known], "file")
+
+
+def _shared_kinds(manifest: Manifest) -> Iterator[EntryKind]:
+    """Yield what all programs of a package for exact sizes alone have in the same entries."""
+    if not manifest.only_exact:
+        return
+    stored = {(entry.size, entry.checksum): entry.name for entry in manifest.entries}
+    found: dict[str, list[EntryKind]] = {}
+    for each in manifest.exact:
+        names = {e.name: stored[e.size, e.checksum] for e in each.manifest.entries}
+        for kind in (k for part in each.manifest.parts for k in part.entry_kinds(each.manifest)):
+            renamed = frozenset(names[name] for name in kind.names if name in names)
+            found.setdefault(kind.content, []).append(replace(kind, names=renamed))
+    for kinds in found.values():
+        if len(kinds) == len(manifest.exact) and len({kind.names for kind in kinds}) == 1:
+            yield kinds[0]
 
 
 def _exact(program: ExactProgram) -> ExactInfo:

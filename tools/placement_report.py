@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from ..compiler.size_report import SizeReport
 from ..compiler.support_report import NodeSupport
-from ..runtime.manifest import spelled_sizes
+from ..runtime.sizes.values import spelled_sizes
 from ..runtime.spelling import count, spell_names
 from ..targets.placement.place import Placement
 from .size_info import SymbolInfo, symbol_rows

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from ..runtime.manifest import Manifest, spelled_sizes
+from ..runtime.manifest import Manifest
+from ..runtime.sizes.values import spelled_sizes
 from ..runtime.spelling import count, spell_names, spell_size
 from ..runtime.step import all_steps
 from .package_info import (

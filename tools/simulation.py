@@ -9,6 +9,7 @@ from ..runtime.errors import RunError
 from ..runtime.package import Package
 from ..runtime.session import Session
 from ..runtime.spelling import count
+from ..targets.dla.core.contents import Sizes
 from ..targets.dla.core.device import Device
 from ..targets.dla.registry import open_device
 from .feeds import Arrays
@@ -64,9 +65,9 @@ class _Simulator:
     seed: int | None
     opened: list[Simulated] = field(default_factory=list[Simulated])
 
-    def open(self, description: bytes, data: bytes) -> Driver:
+    def open(self, description: bytes, data: bytes, sizes: Sizes) -> Driver:
         step = self.steps[len(self.opened)]
-        device = open_device(description, data, step.entry, self.seed)
+        device = open_device(description, data, step.entry, self.seed, sizes)
         _require_sound(step, device)
         self.opened.append(Simulated(step, device))
         return device

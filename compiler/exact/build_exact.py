@@ -6,8 +6,8 @@ from io import BytesIO
 from ...dialects.core.mlir import ir
 from ...dialects.core.module import Module
 from ...passes.bind_sizes import bind_sizes
-from ...runtime.manifest import spelled_sizes
 from ...runtime.package import Package
+from ...runtime.sizes.values import spelled_sizes
 from ...targets.memory.weight_pool import WeightPools
 from ...targets.options import CompileOptions
 from ...targets.registry import choose_targets
@@ -36,7 +36,7 @@ def build_exact(module: Module, options: CompileOptions, source: str) -> Package
     for sizes, each in bound:
         options.report(f"exact {spelled_sizes(sizes)}")
         programs.append((sizes, _compile(each, options, source, pools)))
-    return combined(main, programs, pools)
+    return combined(main, programs, pools, targets)
 
 
 def exact_modules(
@@ -64,6 +64,6 @@ def _bound(module: Module, sizes: Mapping[str, int]) -> Module:
     """Return a copy of a module with sizes in place of its symbols; weights are shared."""
     file = BytesIO()
     module.operation.write_bytecode(file)
-    copy = Module(ir.Module.parse(file.getvalue()), dict(module.weights))
+    copy = Module(ir.Module.parse(file.getvalue()), dict(module.weights), sizes=sizes)
     bind_sizes(copy, sizes)
     return copy

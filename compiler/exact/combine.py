@@ -6,6 +6,7 @@ from dataclasses import replace
 from ...runtime.file.checksum import checksum
 from ...runtime.manifest import ExactProgram
 from ...runtime.package import Package
+from ...targets.core import Target
 from ...targets.memory.weight_pool import WeightPools
 from ..assemble import Assembled, Data, weights_in, with_weights
 
@@ -13,12 +14,17 @@ Sizes = Mapping[str, int]
 
 
 def combined(
-    main: Assembled, programs: Sequence[tuple[Sizes, Assembled]], pools: WeightPools
+    main: Assembled,
+    programs: Sequence[tuple[Sizes, Assembled]],
+    pools: WeightPools,
+    targets: Sequence[Target],
 ) -> Package:
     """Make a package of the program for all sizes, or an outline, and of those for exact sizes.
 
-    Entries of equal bytes are stored once. `pools` have the weights of all, and are used up.
+    Entries of equal bytes are stored once; `targets` make one of those that share some contents.
+    `pools` have the weights of all, and are used up.
     """
+    programs = _shared(programs, targets)
     weights = weights_in(pools)
     described = with_weights(main, weights)
     entries = dict(described.entries)
@@ -33,6 +39,21 @@ def combined(
             name = stored.setdefault(content, f"exact/{number}/{entry.name}")
             entries.setdefault(name, package.entries[entry.name])
     return Package.create(replace(described.manifest, exact=tuple(exact)), entries)
+
+
+def _shared(
+    programs: Sequence[tuple[Sizes, Assembled]], targets: Sequence[Target]
+) -> list[tuple[Sizes, Assembled]]:
+    """Return programs with what targets make of the entries of all."""
+    changed = {
+        name: data
+        for target in targets
+        for name, data in target.shared_entries([each.entries for _, each in programs]).items()
+    }
+    return [
+        (sizes, replace(each, entries={k: changed.get(k, v) for k, v in each.entries.items()}))
+        for sizes, each in programs
+    ]
 
 
 def _content(data: Data) -> tuple[int, str]:

@@ -21,13 +21,15 @@ class Module:
     Weights live beside the IR, not in it: `tri.weight` names an array of `weights`. They are
     never copied and never written to. `main` is the function that the model is. Passes return what
     is no IR here: `refusals` are why a target does not run nodes, by the names of target and node,
-    and `artifacts` are files of a package by name.
+    and `artifacts` are files of a package by name. `sizes` are the exact sizes of symbols that the
+    module was bound to, where it is one of several programs of a package.
     """
 
     ir: ir.Module
     weights: dict[str, Array] = field(default_factory=dict[str, Array])
     refusals: dict[str, dict[str, str]] = field(default_factory=dict[str, dict[str, str]])
     artifacts: dict[str, bytes] = field(default_factory=dict[str, bytes])
+    sizes: Mapping[str, int] = field(default_factory=dict[str, int])
 
     @property
     def operation(self) -> Operation:

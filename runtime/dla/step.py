@@ -1,7 +1,7 @@
 """Steps of accelerators: run by the driver of the caller, or by the simulator."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from importlib import import_module
 from typing import Any, ClassVar, Protocol
@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 
 from ..contents import ABSENT, Contents
 from ..errors import PackageError, RunError
+from ..kinds import LEFT_OUT
 from ..loader import Loader
 from ..memory import Bases
+from ..sizes.values import spelled_sizes
 from ..step import Bind, Step
 from .part import DESCRIPTION
 
@@ -32,8 +34,9 @@ class Driver(Protocol):
         ...
 
 
-# How to make a driver ready, given the text of the description and the bytes of a container.
-OpenDriver = Callable[[bytes, bytes], Driver]
+# How to make a driver ready, given the text of the description, the bytes of a container, and the
+# exact sizes that the program to run is for: none where the container has one for all runs.
+OpenDriver = Callable[[bytes, bytes, Mapping[str, int]], Driver]
 
 Drivers = Mapping[str, OpenDriver]
 """The functions that open drivers, by the name of an accelerator."""
@@ -44,7 +47,7 @@ def open_driver(step: "DlaStep", loader: Loader) -> Driver:
     drivers: Drivers = loader.options.get("drivers", {})
     description, data = bytes(loader.entries[DESCRIPTION]), bytes(loader.entries[step.entry])
     if step.accelerator in drivers:
-        return drivers[step.accelerator](description, data)
+        return drivers[step.accelerator](description, data, step.sizes)
     try:
         registry = import_module("...targets.dla.registry", __package__)
         errors = import_module("...dialects.core.errors", __package__)
@@ -55,7 +58,7 @@ def open_driver(step: "DlaStep", loader: Loader) -> Driver:
             "compiled the package, or give a driver"
         ) from None
     try:
-        device = registry.open_device(description, data, step.entry)
+        device = registry.open_device(description, data, step.entry, sizes=step.sizes)
     except errors.CompileError as error:
         raise PackageError(_line(error)) from None
     _check_ports(step, loader.contents, device)
@@ -96,12 +99,16 @@ def _check_ports(step: "DlaStep", contents: Contents, device: Any) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class DlaStep(Step):
-    """Run the command stream in the container `entry` on `accelerator`, on i8 [N, H, W, C]."""
+    """Run a program of the container `entry` on `accelerator`, on i8 [N, H, W, C].
+
+    A container that several programs of a package share has one for each of their exact `sizes`.
+    """
 
     kind: ClassVar[str] = "dla"
 
     entry: str
     accelerator: str
+    sizes: Mapping[str, int] = field(default_factory=dict[str, int], metadata=LEFT_OUT)
 
     def check(self, contents: Contents, where: str) -> None:
         stored = {entry.name for entry in contents.entries}
@@ -126,7 +133,8 @@ class DlaStep(Step):
         return lambda state: partial(_run, self, driver, state.bases)
 
     def operation(self, contents: Contents) -> str:
-        return f"{self.entry} on {self.accelerator}"
+        sizes = f" for {spelled_sizes(self.sizes)}" if self.sizes else ""
+        return f"{self.entry}{sizes} on {self.accelerator}"
 
     @property
     def target(self) -> str:

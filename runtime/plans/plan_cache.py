@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from ..contents import ARENA
 from ..errors import RunError
-from ..manifest import Manifest, spelled_sizes
+from ..manifest import Manifest
 from ..program import Program
 from ..sizes.symbols import Symbols, evaluate
-from ..sizes.values import Shapes
+from ..sizes.values import Shapes, spelled_sizes
 from ..state import SessionState
 from .buffers import BuffersAt
 from .fast_path import FastRun, fast_run

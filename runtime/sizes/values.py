@@ -20,6 +20,11 @@ class SizeFault(ValueError):
     """Report why a package cannot run at some sizes."""
 
 
+def spelled_sizes(sizes: Mapping[str, int]) -> str:
+    """Spell the values of symbols: `N=2, T=128`."""
+    return ", ".join(f"{name}={size}" for name, size in sizes.items())
+
+
 class PortSizes(NamedTuple):
     """Hold the shapes of inputs and outputs, and the bytes of each output."""
 

@@ -1,6 +1,6 @@
 """`Accelerator`: the base of targets that a description and phases program."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from copy import copy
 from typing import ClassVar
 
@@ -14,8 +14,11 @@ from ..compiled import CompiledPart
 from ..core import Target
 from ..costs.roofline import Roofline
 from ..options import DEFAULT, F32, FLOATS, CompileOptions
+from .core.container import load_all, save
 from .core.description import Description
+from .core.merge import merged
 from .core.packet import InstructionSet
+from .emit.emit_containers import is_container
 from .emit.measures import traffic_bounds
 from .emit.program_code import ProgramCode
 from .phases import CODE_EMIT, IR_OPTIMIZATION, MEM_ALLOC, TENSOR_SCHED, TENSOR_SEL, Phases
@@ -124,6 +127,18 @@ class Accelerator(Target):
         if dtype := first_float(op):
             return f"{self.name} computes on integers, not on {dtype}"
         return f"{self.name} has no op for {op.op_name}"
+
+    def shared_entries(
+        self, programs: Sequence[Mapping[str, bytes | bytearray | memoryview]]
+    ) -> Mapping[str, bytes]:
+        """Return containers with the programs of all: each constant is stored once."""
+        shared: dict[str, bytes] = {}
+        for name in dict.fromkeys(name for each in programs for name in each):
+            if is_container(name, self.name):
+                files = [bytes(each[name]) for each in programs if name in each]
+                loaded = [p for file in files for p in load_all(self.instructions, file, name)]
+                shared[name] = save(self.description, *merged(self.instructions, loaded))
+        return shared
 
     def compile(self, module: Module, options: CompileOptions) -> CompiledPart:
         bounds = traffic_bounds(module, self.name, self.description)

@@ -12,6 +12,8 @@ from pathlib import Path
 
 from ...dialects.core.errors import CompileError
 from ..installed import accelerators, names, pick
+from .core.container import NO_SIZES
+from .core.contents import Sizes
 from .core.description import Description
 from .core.device import Device
 from .core.packet import InstructionSet, Packet
@@ -76,7 +78,11 @@ def find_classes(name: str) -> Sequence[type[Packet]]:
 
 
 def open_device(
-    description: bytes | str, data: bytes, file: str = "container", seed: int | None = None
+    description: bytes | str,
+    data: bytes,
+    file: str = "container",
+    seed: int | None = None,
+    sizes: Sizes = NO_SIZES,
 ) -> Device:
-    """Return a simulated accelerator that has loaded a container, as `Device.open` does."""
-    return Device.open(description, data, find_classes, file, seed)
+    """Return a simulated accelerator that has loaded a program, as `Device.open` does."""
+    return Device.open(description, data, find_classes, file, seed, sizes)

@@ -18,7 +18,7 @@ from ...dialects.tri.control_flow import yielded
 from ...runtime.contents import ARENA, FIRST_PORT, PREPARED, PROCESS, WEIGHTS
 from ...runtime.strings import handles_of
 from ..memory.arena import ALIGNMENT, Interval, Plan, plan_arena
-from ..memory.regions import RegionPlan, count_regions, plan_sizes
+from ..memory.regions import count_regions, plan_sizes
 from ..memory.shelves import plan_shelves
 from ..memory.values import VIEWS, is_stored_as_operand, memory_of, read_memory, space_named
 from ..memory.weight_pool import WeightPool, WeightPools
@@ -209,16 +209,10 @@ class _Layout:
         """Plan a memory of a scope, with regions from number `first` on."""
         every = self._known_outside(scope, memory, self._intervals(scope, memory, places))
         alignment = space_named(memory).alignment
-        if scope is not self.numbering.main and memory == PROCESS:
-            symbolic = any(is_symbolic(each.size_bytes) for each in every)
-            return plan_shelves(every, alignment) if symbolic else plan_arena(every, alignment)
-        plan = plan_sizes(every, alignment, first)
-        if scope is not self.numbering.main and isinstance(plan, RegionPlan):
-            raise CompileError(
-                f"sizes in memory '{memory}' depend on symbols in a body, must be numbers: bind "
-                "the symbols with --shape"
-            )
-        return plan
+        if scope is self.numbering.main:
+            return plan_sizes(every, alignment, first)
+        symbolic = any(is_symbolic(each.size_bytes) for each in every)
+        return plan_shelves(every, alignment) if symbolic else plan_arena(every, alignment)
 
     def _known_outside(
         self, scope: Scope, memory: str, intervals: Sequence[Interval]

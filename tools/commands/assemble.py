@@ -23,8 +23,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(flags: argparse.Namespace) -> None:
     """Write the file; it is the one that the text was printed from."""
     instructions = Configuration.parse(flags.target).instructions
-    made = read_listing(instructions, _text(flags.text), flags.text.name)
-    write_file(flags.output, container.save(instructions.description, made))
+    programs = read_listing(instructions, _text(flags.text), flags.text.name)
+    write_file(flags.output, container.save(instructions.description, *programs))
 
 
 def _text(file: Path) -> str:

@@ -178,7 +178,7 @@ def _compare(path: str, flags: argparse.Namespace) -> "Iterator[ModelReport]":
 
 
 def _title(path: str, sizes: Mapping[str, int]) -> str:
-    from ...runtime.manifest import spelled_sizes
+    from ...runtime.sizes.values import spelled_sizes
 
     return f"{path} at {spelled_sizes(sizes)}" if sizes else path
 

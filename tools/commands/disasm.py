@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...dialects.core.errors import CompileError
+from ...runtime.sizes.values import spelled_sizes
 from ...targets.dla.core import container
+from ...targets.dla.core.contents import Container
 from ...targets.dla.core.disassembly import disassemble
 from ...targets.dla.core.listing import listing
 from ...targets.dla.core.packet import InstructionSet
@@ -59,22 +61,28 @@ def _of_package(package: "Package", path: str, whole: bool) -> Iterator[tuple[st
     from ...runtime.dla.part import DESCRIPTION
     from ...runtime.dla.step import DlaStep
 
-    programs = {f"exact/{i}/": each for i, each in enumerate(package.exact)}
-    found = False
-    for folder, program in ({"": package} | programs).items():
+    printed: set[tuple[str, bytes]] = set()
+    for program in (package, *package.exact):
         steps = [step for step in program.manifest.steps if isinstance(step, DlaStep)]
         for name in dict.fromkeys(step.entry for step in steps):
-            found = True
-            description = parse_description(bytes(program.entries[DESCRIPTION]), DESCRIPTION)
             data = bytes(program.entries[name])
+            if (name, data) in printed:
+                continue  # it has the programs for several sizes
+            printed.add((name, data))
+            description = parse_description(bytes(program.entries[DESCRIPTION]), DESCRIPTION)
             instructions = InstructionSet(description, container.find_for(data, name, find_classes))
-            yield f"{folder}{name}", _text(instructions, data, name, whole)
-    if not found:
+            yield name, _text(instructions, data, name, whole)
+    if not printed:
         raise CompileError(f"'{path}' has nothing for an accelerator")
 
 
 def _text(instructions: InstructionSet, data: bytes, name: str, whole: bool) -> str:
-    loaded = container.load(instructions, data, name)
+    programs = container.load_all(instructions, data, name)
     if whole:
-        return listing(instructions, loaded)
-    return disassemble(instructions, loaded.code, loaded.nodes)
+        return listing(instructions, *programs)
+    return "".join(_stream(instructions, each) for each in programs)
+
+
+def _stream(instructions: InstructionSet, program: Container) -> str:
+    heading = f"; for {spelled_sizes(program.sizes)}\n" if program.sizes else ""
+    return heading + disassemble(instructions, program.code, program.nodes)

@@ -4,7 +4,7 @@
     0       4      TDLA
     4       2      version of this format
     6       2      ABI of the packets
-    8       16     hash of the description that the stream was made for
+    8       16     hash of the description that the streams were made for
     24      4      bytes of the manifest
     28      4      bytes of the constants
     32      4      bytes of the code
@@ -12,29 +12,31 @@
     40      24     name of the target, zeros after it
     64             manifest (JSON), constants, code; each padded with zeros to 16 bytes
 
-The manifest has the sizes of dram's regions, the ports, relocations, and the node that each packet
-is of, or no nodes. The description is not part of it: whoever loads a container has it, and the
-hash tells. There is one file for a container: what `save` would write otherwise is refused.
+The manifest says where constants start, and of each program its bytes of the code, which follow one
+another, the exact sizes that it is for, the sizes of dram's regions, the ports, relocations, and
+the node that each packet is of, or no nodes. All programs read the same constants. The description
+is not part of it: whoever loads a container has it, and the hash tells. There is one file for a
+container: what `save` would write otherwise is refused.
 """
 
-import json
 import struct
 import zlib
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from types import MappingProxyType
 from typing import NoReturn, TypeVar
 
 from ....dialects.core.errors import CompileError, Diagnostic, Invalid
+from .contents import Container, Sizes, program_for, programs_fault, relocations_of
 from .description import Description
-from .document import as_list, as_number, as_table, as_text
-from .packet import InstructionSet, Placed
-from .ports import Port, from_table, ports_fault, to_table
+from .manifest import read_manifest, write_manifest
+from .packet import InstructionSet
+from .ports import ports_fault
 
 Found = TypeVar("Found")
 
-MAGIC, VERSION = b"TDLA", 2
-ENTRIES = ("inputs", "nodes", "outputs", "regions", "relocations")
-"""The entries of a manifest."""
+MAGIC, VERSION = b"TDLA", 3
+NO_SIZES: Sizes = MappingProxyType({})
+"""The sizes of the program of a container that has one for all runs."""
 
 _HEADER = struct.Struct("<4sHH16sIIII24s")
 _CRC = 36
@@ -42,100 +44,32 @@ _NAME = 40
 _UNIT = 16
 
 
-@dataclass(frozen=True)
-class Relocation:
-    """A packet, by its offset, and the field that is relative to the base of a region."""
+def save(description: Description, *programs: Container) -> bytes:
+    """Return the file of a container; the same programs give the same bytes.
 
-    offset: int
-    field: str
-    region: str
-
-
-@dataclass(frozen=True)
-class Container:
-    """A stream, its constants, the sizes of its regions, its ports, the nodes of its packets.
-
-    Constants are stored at the start of their region.
+    Raises CompileError for programs or ports that `load` would refuse.
     """
-
-    regions: Mapping[str, int]
-    constants: bytes
-    code: bytes
-    relocations: tuple[Relocation, ...] = ()
-    nodes: tuple[str, ...] = ()
-    inputs: tuple[Port, ...] = ()
-    outputs: tuple[Port, ...] = ()
-
-
-def relocations(instructions: InstructionSet, code: bytes) -> tuple[Relocation, ...]:
-    """List the fields of a stream that point into regions of DRAM."""
-    return _relocations(instructions, instructions.decode_stream(code))
-
-
-def _relocations(instructions: InstructionSet, stream: Sequence[Placed]) -> tuple[Relocation, ...]:
-    found: list[Relocation] = []
-    for placed in stream:
-        fields = instructions.form(placed.packet).fields
-        regions = [getattr(placed.packet, f.name) for f in fields if f.kind == "region"]
-        for field in fields:
-            if field.memory == "dram" and regions:
-                region = _region(instructions.description, regions[0], placed)
-                found.append(Relocation(placed.offset, field.name, region))
-    return tuple(found)
-
-
-def _region(description: Description, number: int, placed: Placed) -> str:
-    if number >= len(description.regions):
-        message = f"region {number}, there are {len(description.regions)}"
-        raise CompileError(f"offset {placed.offset:#x}: {message}")
-    return description.regions[number]
-
-
-def relocate(instructions: InstructionSet, container: Container, bases: Mapping[str, int]) -> bytes:
-    """Return the stream with absolute addresses, for hardware without base registers."""
-    code, unit = bytearray(container.code), instructions.description.unit_bytes
-    for entry in container.relocations:
-        form = instructions.form(instructions.decode(container.code, entry.offset))
-        field = next(field for field in form.fields if field.name == entry.field)
-        size = form.units * unit
-        bits = int.from_bytes(code[entry.offset : entry.offset + size], "little")
-        mask = (1 << field.bits) - 1 << field.first(unit)
-        address = ((bits & mask) >> field.first(unit)) + bases[entry.region]
-        if address >> field.bits:
-            message = f"address {address:#x} of '{field.name}' has more than {field.bits} bits"
-            raise CompileError(f"offset {entry.offset:#x}: {message}")
-        bits = bits & ~mask | address << field.first(unit)
-        code[entry.offset : entry.offset + size] = bits.to_bytes(size, "little")
-    return bytes(code)
-
-
-def save(description: Description, container: Container) -> bytes:
-    """Return the file of a container; the same container gives the same bytes.
-
-    Raises CompileError for ports that `load` would refuse.
-    """
-    fault = ports_fault(description, container.regions, container.inputs, container.outputs)
+    fault = programs_fault(programs) or _ports_fault(description, programs)
     if fault is not None:
         raise CompileError(f"container: {fault}")
-    manifest = json.dumps(
-        {
-            "inputs": to_table(container.inputs),
-            "nodes": container.nodes,
-            "outputs": to_table(container.outputs),
-            "regions": container.regions,
-            "relocations": [[r.offset, r.field, r.region] for r in container.relocations],
-        },
-        sort_keys=True,
-    ).encode()
     name = description.name.encode()
     if len(name) > 24:
         raise CompileError(f"the name '{description.name}' has more than 24 bytes")
-    sections = (manifest, container.constants, container.code)
+    code = b"".join(each.code for each in programs)
+    sections = (write_manifest(programs), programs[0].constants, code)
     sizes = map(len, sections)
     head = _HEADER.pack(MAGIC, VERSION, description.abi, description.digest, *sizes, 0, name)
     data = bytearray(head + b"".join(map(_padded, sections)))
     data[_CRC : _CRC + 4] = zlib.crc32(data).to_bytes(4, "little")
     return bytes(data)
+
+
+def _ports_fault(description: Description, programs: Sequence[Container]) -> str | None:
+    for number, each in enumerate(programs):
+        fault = ports_fault(description, each.regions, each.inputs, each.outputs)
+        if fault is not None:
+            return f"in 'programs[{number}]', {fault}"
+    return None
 
 
 def _padded(section: bytes) -> bytes:
@@ -161,8 +95,24 @@ def _target_name(data: bytes) -> str:
     return data[_NAME : _HEADER.size].rstrip(b"\0").decode("utf-8", "replace")
 
 
-def load(instructions: InstructionSet, data: bytes, file: str = "container") -> Container:
-    """Check a file and return its contents; raise CompileError with the offset of a fault."""
+def load(
+    instructions: InstructionSet, data: bytes, file: str = "container", sizes: Sizes = NO_SIZES
+) -> Container:
+    """Check a file and return its program for some sizes.
+
+    Raises CompileError with the offset of a fault, and with the sizes that there are.
+    """
+    programs = load_all(instructions, data, file)
+    try:
+        return program_for(programs, sizes)
+    except CompileError as error:
+        _refuse(file, _HEADER.size, error.diagnostics[0].message)
+
+
+def load_all(
+    instructions: InstructionSet, data: bytes, file: str = "container"
+) -> tuple[Container, ...]:
+    """Check a file and return its programs; raise CompileError with the offset of a fault."""
     _require_head(data, file)
     description = instructions.description
     _, _, abi, digest, manifest_size, constants, code, _, _ = _HEADER.unpack_from(data)
@@ -185,9 +135,12 @@ def load(instructions: InstructionSet, data: bytes, file: str = "container") -> 
     zeroed = data[:_CRC] + bytes(4) + data[_CRC + 4 :]
     if zlib.crc32(zeroed) != int.from_bytes(data[_CRC : _CRC + 4], "little"):
         _refuse(file, _CRC, "the checksum does not match, the file is corrupt")
-    made = _container(description, file, sections)
-    _check_code(instructions, file, made, len(data) - len(_padded(made.code)))
-    place = _first_difference(zeroed, save(description, made))
+    made = _programs(description, file, sections)
+    start = len(data) - len(_padded(sections[-1]))
+    for each in made:
+        _check_code(instructions, file, each, start)
+        start += len(each.code)
+    place = _first_difference(zeroed, save(description, *made))
     if place is not None:
         _refuse(file, place, "differs from the encoding of its contents")
     return made
@@ -196,7 +149,7 @@ def load(instructions: InstructionSet, data: bytes, file: str = "container") -> 
 def _check_code(instructions: InstructionSet, file: str, made: Container, start: int) -> None:
     try:
         stream = instructions.decode_stream(made.code)
-        needed = _relocations(instructions, stream)
+        needed = relocations_of(instructions, stream)
     except CompileError as error:
         _refuse(file, start, f"the code that starts here: {error.diagnostics[0].message}")
     for entry in needed:
@@ -228,48 +181,34 @@ def _require_head(data: bytes, file: str) -> None:
         _refuse(file, 4, f"version {version} of the format, this reads {VERSION}")
 
 
-def _container(description: Description, file: str, sections: Sequence[bytes]) -> Container:
+def _programs(
+    description: Description, file: str, sections: Sequence[bytes]
+) -> tuple[Container, ...]:
     start = _HEADER.size
     try:
-        made = _read(json.loads(sections[0]), sections)
+        made = read_manifest(*sections)
     except Invalid as error:
         _refuse(file, start, f"in the manifest, {error}")
     except ValueError as error:
         _refuse(file, start, f"the manifest is not JSON: {error}")
     except RecursionError:
         _refuse(file, start, "the manifest is nested too deep")
-    largest = description.memories["dram"].bytes
-    for name, size in made.regions.items():
-        if name not in description.regions or not 0 <= size <= largest:
-            _refuse(file, start, f"region '{name}' of {size} bytes is not one of the target's")
-    fault = ports_fault(description, made.regions, made.inputs, made.outputs)
+    for each in made:
+        _check_regions(description, file, each)
+    fault = programs_fault(made) or _ports_fault(description, made)
     if fault is not None:
         _refuse(file, start, f"in the manifest, {fault}")
-    if len(made.constants) > made.regions.get("constants", 0):
-        _refuse(file, 28, f"{len(made.constants)} bytes of constants, their region has fewer")
     return made
 
 
-def _read(document: object, sections: Sequence[bytes]) -> Container:
-    """Return the container that a manifest describes; raise Invalid for any other document."""
-    table = as_table(document, "manifest", ENTRIES)
-    sizes = as_table(table["regions"], "regions", ())
-    regions = {name: as_number(size, name) for name, size in sizes.items()}
-    moved = [_relocation(entry) for entry in as_list(table["relocations"], "relocations")]
-    nodes = [as_text(node, "nodes") for node in as_list(table["nodes"], "nodes")]
-    inputs, outputs = (from_table(table[kind], kind) for kind in ("inputs", "outputs"))
-    _, constants, code = sections
-    return Container(regions, constants, code, tuple(moved), tuple(nodes), inputs, outputs)
-
-
-def _relocation(entry: object) -> Relocation:
-    values = as_list(entry, "relocations")
-    if len(values) != 3:
-        raise Invalid(f"'relocations' has {len(values)} values in one of them, must have 3")
-    offset, field, region = values
-    return Relocation(
-        as_number(offset, "offset"), as_text(field, "field"), as_text(region, "region")
-    )
+def _check_regions(description: Description, file: str, made: Container) -> None:
+    largest = description.memories["dram"].bytes
+    for name, size in made.regions.items():
+        if name not in description.regions or not 0 <= size <= largest:
+            message = f"region {name!r:.40} of {size!r:.40} bytes is not one of the target's"
+            _refuse(file, _HEADER.size, message)
+    if len(made.constants) > made.regions.get("constants", 0):
+        _refuse(file, 28, f"{len(made.constants)} bytes of constants, their region has fewer")
 
 
 def _refuse(file: str, offset: int, message: str) -> NoReturn:

@@ -7,7 +7,8 @@ import numpy.typing as npt
 
 from ....dialects.core.errors import CompileError, Diagnostic, Invalid
 from . import container
-from .container import Container
+from .container import NO_SIZES
+from .contents import Container, Sizes
 from .linter import Finding, lint
 from .packet import InstructionSet, Packet
 from .simulator import CONSTANTS, Report, simulate_packets
@@ -43,16 +44,18 @@ class Device:
         find_classes: Callable[[str], Classes],
         file: str = "container",
         seed: int | None = None,
+        sizes: Sizes = NO_SIZES,
     ) -> "Device":
-        """Load the container in a file's data onto an accelerator described in TOML.
+        """Load a program of the container in a file's data onto an accelerator described in TOML.
 
-        `find_classes` returns the packets of the accelerator that the container names. Raises
-        CompileError for a faulty description, and with `file` and the offset for a container that
-        is corrupt, of a newer version, or for another description.
+        `find_classes` returns the packets of the accelerator that the container names; the program
+        is that for `sizes`. Raises CompileError for a faulty description, and with `file` and the
+        offset for a container that is corrupt, of a newer version, for another description, or
+        without a program for these sizes.
         """
         classes = container.find_for(data, file, find_classes)
         instructions = InstructionSet(parse_description(description), classes)
-        loaded = container.load(instructions, data, file)
+        loaded = container.load(instructions, data, file, sizes)
         try:
             return Device(instructions, loaded, seed)
         except CompileError as error:

@@ -18,7 +18,8 @@ from ....dialects.dla.program import find_program
 from ....dialects.dla.types import CONSTANTS, INPUTS, OUTPUTS, BufferType, buffer_of
 from ....passes.core import Pass
 from ..allocate.liveness import liveness, overlap
-from ..core.container import Container, relocations, save
+from ..core.container import save
+from ..core.contents import Container, relocations
 from ..core.linter import lint
 from ..core.packet import InstructionSet, Packet
 from ..core.ports import Port
@@ -53,6 +54,11 @@ def entry_of(program: str) -> str:
     return f"dla/{program}.tdla"
 
 
+def is_container(entry: str, target: str) -> bool:
+    """Report whether an entry of a package is a container for an accelerator."""
+    return entry.startswith(f"dla/{target}_") and entry.endswith(".tdla")
+
+
 def emit(module: Module, run: Run, instructions: InstructionSet) -> Container:
     """Return the container of the program that an op runs.
 
@@ -72,6 +78,8 @@ def emit(module: Module, run: Run, instructions: InstructionSet) -> Container:
         tuple(nodes),
         _ports(run, program, INPUTS),
         _ports(run, program, OUTPUTS),
+        _starts(run, program),
+        module.sizes,
     )
 
 
@@ -139,6 +147,11 @@ def _constants(module: Module, run: Run, program: Program) -> bytes:
         data += bytes(address + buffer.size_bytes - len(data))
         data[address : address + buffer.size_bytes] = array.astype(np.int8).tobytes()
     return bytes(data)
+
+
+def _starts(run: Run, program: Program) -> tuple[int, ...]:
+    """Return where constants begin in their region, in ascending order."""
+    return tuple(sorted(address for _, _, address in _arguments(run, program, CONSTANTS)))
 
 
 def _constant(module: Module, run: Run, value: ir.Value) -> Array:

@@ -33,6 +33,7 @@ class ProgramCode(CompiledPart):
         bounds: Sequence[int],
     ) -> None:
         self.instructions = instructions
+        self.sizes = module.sizes
         self.log = log
         runs = runs_of(module, self.name)
         self.programs = {run.program: dla.find_program(run.operation, run.program) for run in runs}
@@ -74,6 +75,7 @@ class ProgramCode(CompiledPart):
             nodes=node_names(call.op.location),
             entry=entry_of(call.op.program),
             accelerator=self.name,
+            sizes=self.sizes,
         )
 
     def _inputs(self, run: dla.Run) -> list[ir.Value]:

@@ -3,7 +3,7 @@
 import json
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -97,7 +97,8 @@ class Recorder:
         self.opened: list[tuple[bytes, bytes]] = []
         self.inputs: list[np.ndarray] = []
 
-    def open(self, description: bytes, data: bytes) -> "Recorder":
+    def open(self, description: bytes, data: bytes, sizes: Mapping[str, int]) -> "Recorder":
+        assert not sizes
         self.opened.append((description, data))
         return self
 

@@ -11,7 +11,7 @@ from trivium.runtime.dla.step import DlaStep
 from trivium.runtime.manifest import Manifest
 from trivium.runtime.package import Package
 from trivium.targets.dla.core import container
-from trivium.targets.dla.core.container import Container
+from trivium.targets.dla.core.contents import Container, relocations
 from trivium.targets.dla.core.packet import Packet
 from trivium.targets.dla.core.ports import Port
 from trivium.targets.dla.vanilla.packets import (
@@ -107,7 +107,7 @@ class TwoConvs:
         regions = {"constants": len(self.constants), "inputs": room, "outputs": room}
         shape = (1, self.size, self.size)
         return Container(
-            regions, self.constants, code, container.relocations(VANILLA, code),
+            regions, self.constants, code, relocations(VANILLA, code),
             ("", "", "conv_1", "conv_2", "", ""),
             (Port("x", "inputs", 0, (*shape, 3), ATOM, -4),),
             (Port("y", "outputs", 0, (*shape, 4), ATOM, -9),),

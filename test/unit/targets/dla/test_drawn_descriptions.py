@@ -67,7 +67,7 @@ def expected(
 def computed(package: Package, feeds: list[Array], seed: int | None = None) -> list[Array]:
     """Return what a package computes; with a seed, packets run in an order that waits allow."""
     given = dict(zip((port.name for port in package.manifest.inputs), feeds, strict=True))
-    drivers = {"vanilla": lambda text, data: open_device(text, data, seed=seed)}
+    drivers = {"vanilla": lambda text, data, sizes: open_device(text, data, seed=seed, sizes=sizes)}
     return list(Session(package, threads=1, drivers=drivers).run(given).values())
 
 
@@ -93,4 +93,4 @@ def check_text(instructions: InstructionSet, data: bytes) -> None:
     loaded = container.load(instructions, data)
     assert assemble(instructions, disassemble(instructions, loaded.code)) == loaded.code
     again = read_listing(instructions, listing(instructions, loaded))
-    assert container.save(instructions.description, again) == data
+    assert container.save(instructions.description, *again) == data

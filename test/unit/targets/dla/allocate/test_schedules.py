@@ -25,6 +25,7 @@ from trivium.targets.dla.allocate.allocate_buffers import AllocateBuffers
 from trivium.targets.dla.allocate.insert_tokens import InsertTokens
 from trivium.targets.dla.allocate.liveness import liveness, overlap, programs
 from trivium.targets.dla.core import container
+from trivium.targets.dla.core.contents import Container
 from trivium.targets.dla.core.simulator import simulate
 from trivium.targets.dla.core.simulator_state import SimulatorState
 from trivium.targets.dla.emit.emit_containers import emit
@@ -56,7 +57,7 @@ def outputs(module: Module, arrays: list[Any], seed: int | None = None) -> list[
     return list(evaluate_program(program_of(module), given, [Tensor(IMAGE, "i8")] * 2, seed))
 
 
-def simulated(made: container.Container, arrays: list[Any], seed: int | None) -> list[Any]:
+def simulated(made: Container, arrays: list[Any], seed: int | None) -> list[Any]:
     machine = SimulatorState(VANILLA.description, made.regions)
     machine.fill("dram.constants", made.constants)
     for port, array in zip(made.inputs, arrays, strict=True):

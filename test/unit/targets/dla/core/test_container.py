@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from trivium.dialects.core.errors import CompileError, Invalid
 from trivium.targets.dla.core import container
-from trivium.targets.dla.core.container import Container
+from trivium.targets.dla.core.contents import Container, relocate
 from trivium.targets.dla.core.ports import Port
 from trivium.test.unit.runtime.conftest import forged
 from trivium.test.unit.targets.dla.streams import VANILLA, TwoConvs
@@ -50,7 +50,7 @@ def with_manifest(change: Callable[[dict[str, Any]], object]) -> bytes:
     data = CONVS.file()
     old = int.from_bytes(data[24:28], "little")
     table = json.loads(data[64 : 64 + old])
-    change(table)
+    change(table["programs"][0])
     text = json.dumps(table).encode()
     rest = data[64 + old + -old % 16 :]
     head = data[:24] + len(text).to_bytes(4, "little") + data[28:64]
@@ -70,7 +70,7 @@ def test_a_container_comes_back() -> None:
 def test_relocating_adds_the_bases_of_regions() -> None:
     loaded = container.load(VANILLA, CONVS.file())
     bases = {"inputs": 0x1000, "constants": 0, "outputs": 64}
-    moved = [p.packet for p in VANILLA.decode_stream(container.relocate(VANILLA, loaded, bases))]
+    moved = [p.packet for p in VANILLA.decode_stream(relocate(VANILLA, loaded, bases))]
     load, *inner, store, end = (p.packet for p in VANILLA.decode_stream(loaded.code))
     assert moved == [replace(load, source=0x1000), *inner, replace(store, destination=64), end]
 
@@ -79,7 +79,7 @@ def test_relocating_adds_the_bases_of_regions() -> None:
     ("offset", "value", "message"),
     [
         (0, b"ELF", "offset 0x0: error: starts with"),
-        (4, b"\x03", "offset 0x4: error: version 3 of the format, this reads 2"),
+        (4, b"\x04", "offset 0x4: error: version 4 of the format, this reads 3"),
         (6, b"\x07", "offset 0x6: error: ABI 7, vanilla has 1"),
         (8, b"\0\0\0\0", "offset 0x8: error: made for another description"),
         (24, b"\xff\xff\xff\x7f", "offset 0x18: error: a section of 2147483647 bytes"),
@@ -241,13 +241,16 @@ def test_a_port_that_is_none_of_the_machine_is_refused(
     assert f"'inputs[0]' {message}" in str(caught.value)
     entry = {**vars(port), "shape": list(port.shape)}
     data = with_manifest(lambda table: table.update(inputs=[entry]))
-    assert f"offset 0x40: error: in the manifest, 'inputs[0]' {message}" in refusal(data)
+    assert (
+        f"offset 0x40: error: in the manifest, in 'programs[0]', 'inputs[0]' {message}"
+        in refusal(data)
+    )
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda table: table.pop("regions"), "'manifest' has no 'regions'"),
+        (lambda table: table.pop("regions"), "'programs[0]' has no 'regions'"),
         (lambda table: table.update(regions=[]), "'regions' must be a table"),
         (
             lambda table: table.update(relocations=[[0, "src"]]),

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from trivium.runtime.package import Package
 from trivium.targets.dla.core import container
+from trivium.targets.dla.core.contents import Container, relocations
 from trivium.targets.dla.core.disassembly import assemble
 from trivium.targets.dla.core.packet import InstructionSet
 from trivium.targets.dla.core.toml_file import parse_description
@@ -19,8 +20,8 @@ VANILLA = instruction_set()
 def test_what_is_printed_assembles(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     load = LoadWeights(region=0, source=64, destination=16, length=48)
     code = VANILLA.encode_stream([load, End(waits={"load": 1})])
-    moved = container.relocations(VANILLA, code)
-    made = container.Container({"constants": 4096}, b"", code, moved, ("Conv_1", ""))
+    moved = relocations(VANILLA, code)
+    made = Container({"constants": 4096}, b"", code, moved, ("Conv_1", ""))
     file = tmp_path / "a.dla"
     file.write_bytes(container.save(VANILLA.description, made))
     assert main(["disasm", str(file)]) == 0
@@ -34,9 +35,9 @@ def test_what_is_printed_assembles(tmp_path: Path, capsys: pytest.CaptureFixture
     ("data", "message"),
     [
         (b"nothing", "offset 0x0: error: starts with b'noth'"),
-        (b"TDLA\x02\0", "offset 0x6: error: the header is cut short"),
-        (b"TDLA\x02\0" + bytes(34) + b"\n\xfftd\x1b" + bytes(19), "no accelerator is called '\\n"),
-        (b"TDLA\x02\0" + bytes(34) + b"other" + bytes(19), "a.dla, offset 0x28: error: no acc"),
+        (b"TDLA\x03\0", "offset 0x6: error: the header is cut short"),
+        (b"TDLA\x03\0" + bytes(34) + b"\n\xfftd\x1b" + bytes(19), "no accelerator is called '\\n"),
+        (b"TDLA\x03\0" + bytes(34) + b"other" + bytes(19), "a.dla, offset 0x28: error: no acc"),
     ],
 )
 def test_other_files_are_refused(
@@ -83,9 +84,7 @@ def test_a_container_for_another_description_needs_it(
     (tmp_path / "slow.toml").write_text(text)
     slow = InstructionSet(parse_description(text), CLASSES)
     code = slow.encode_stream([End()])
-    (tmp_path / "a.tdla").write_bytes(
-        container.save(slow.description, container.Container({}, b"", code))
-    )
+    (tmp_path / "a.tdla").write_bytes(container.save(slow.description, Container({}, b"", code)))
     assert main(["disasm", str(tmp_path / "a.tdla")]) == 1
     assert "made for another description" in capsys.readouterr().err
     flags = ["--description", str(tmp_path / "slow.toml")]

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from trivium.dialects.core.errors import CompileError
 from trivium.targets.dla.core import container
+from trivium.targets.dla.core.contents import Container, relocations
 from trivium.targets.dla.core.listing import listing, read_listing
 from trivium.targets.dla.core.ports import Port
 from trivium.targets.dla.registry import Configuration
@@ -15,10 +16,10 @@ from trivium.test.unit.targets.dla.streams import TwoConvs
 from trivium.tools.main import main
 
 VANILLA = instruction_set()
-TEXT = """.region constants 4096
+TEXT = """.data 000102ff
+.region constants 4096
 .region inputs 1024
 .region outputs 256
-.data 000102ff
 .input "x" region=inputs offset=0x0 shape=1,4,4,3 channels=16 fill=-3
 .input "y; z" region=inputs offset=0x100 shape=1,4,4,16 channels=16 fill=0
 .output "sum" region=outputs offset=0x0 shape=1,4,4,16 channels=16 fill=0
@@ -29,8 +30,8 @@ end wait.load=1
 """
 
 
-def save(made: container.Container) -> bytes:
-    return container.save(VANILLA.description, made)
+def save(*made: Container) -> bytes:
+    return container.save(VANILLA.description, *made)
 
 
 @given(
@@ -53,23 +54,23 @@ def test_the_same_file_comes_of_it(
         for n, wait in enumerate(waits)
     ]
     code = VANILLA.encode_stream([*packets, End(waits={"load": 3})])
-    moved = container.relocations(VANILLA, code)
+    moved = relocations(VANILLA, code)
     sizes = {**regions, "constants": size}
-    data = save(container.Container(sizes, constants, code, moved, tuple(nodes or ())))
+    data = save(Container(sizes, constants, code, moved, tuple(nodes or ())))
     loaded = container.load(VANILLA, data)
     assert loaded.nodes == tuple(nodes or ())
-    assert save(read_listing(VANILLA, listing(VANILLA, loaded))) == data
+    assert save(*read_listing(VANILLA, listing(VANILLA, loaded))) == data
 
 
 def test_the_file_of_a_network_comes_back() -> None:
     data = TwoConvs().file()
     text = listing(VANILLA, container.load(VANILLA, data))
-    assert save(read_listing(VANILLA, text)) == data
+    assert save(*read_listing(VANILLA, text)) == data
     assert '.input "x" region=inputs' in text
 
 
 def test_the_text_reads_as_it_is_written() -> None:
-    made = read_listing(VANILLA, TEXT)
+    (made,) = read_listing(VANILLA, TEXT)
     assert made.constants == b"\0\1\2\xff"
     assert made.regions == {"constants": 4096, "inputs": 1024, "outputs": 256}
     assert made.inputs == (
@@ -84,30 +85,36 @@ def test_the_text_reads_as_it_is_written() -> None:
 
 def test_comments_spaces_and_other_ends_of_lines_mean_nothing() -> None:
     lines = [f"  {line} ; comment" for line in ["", *TEXT.splitlines()]]
-    assert save(read_listing(VANILLA, "\r\n".join(lines))) == save(read_listing(VANILLA, TEXT))
+    assert save(*read_listing(VANILLA, "\r\n".join(lines))) == save(*read_listing(VANILLA, TEXT))
     named = TEXT.replace("Conv_1", "a ; b").replace('""', '\t"\\u00e4\\n"')
-    assert read_listing(VANILLA, named).nodes == ("a ; b", "ä\n")
+    assert read_listing(VANILLA, named)[0].nodes == ("a ; b", "ä\n")
 
 
 def test_packets_before_the_first_node_are_of_none() -> None:
     packets = [line for line in TEXT.splitlines() if not line.startswith(".node")]
-    assert read_listing(VANILLA, "\n".join(packets)).nodes == ()
-    assert read_listing(VANILLA, "\n".join([*packets[:-1], '.node "e"', "end"])).nodes == ("", "e")
+    assert read_listing(VANILLA, "\n".join(packets))[0].nodes == ()
+    (named,) = read_listing(VANILLA, "\n".join([*packets[:-1], '.node "e"', "end"]))
+    assert named.nodes == ("", "e")
 
 
 @pytest.mark.parametrize(
     ("old", "new", "line", "message"),
     [
-        (".region", ".regions", 1, "'.regions' is unknown, must be one of: .data, .input, .out"),
-        ("constants 4096", "constants", 1, "'.region' must be followed by a name and a number"),
-        ("constants 4096", "constants 1 2", 1, "'.region' must be followed by a name and"),
-        ("constants 4096", "constants many", 1, "'.region' must be followed by a name and"),
-        ("constants 4096", "constants 3", 4, "constants have 4 bytes, their region has 3"),
-        ("constants 4096", "constants -1", 1, "region 'constants' has -1 bytes, must have 0 to"),
-        ("constants 4096", "constants 0x1000000001", 1, "must have 0 to 68719476736"),
-        ("constants 4096", "constants " + "9" * 5000, 1, "'.region' must be followed by"),
-        (".region constants", ".region consts", 1, "no region is called 'consts', there are: con"),
-        (".data", ".region constants 1\n.data", 4, "region 'constants' is there twice"),
+        (".region", ".regions", 2, "'.regions' is unknown, must be one of: .constant, .data"),
+        ("constants 4096", "constants", 2, "'.region' must be followed by a name and a number"),
+        ("constants 4096", "constants 1 2", 2, "'.region' must be followed by a name and"),
+        ("constants 4096", "constants many", 2, "'.region' must be followed by a name and"),
+        ("constants 4096", "constants 3", 1, "constants have 4 bytes, their region has 3"),
+        ("constants 4096", "constants -1", 2, "region 'constants' has -1 bytes, must have 0 to"),
+        ("constants 4096", "constants 0x1000000001", 2, "must have 0 to 68719476736"),
+        ("constants 4096", "constants " + "9" * 5000, 2, "'.region' must be followed by"),
+        (".region constants", ".region consts", 2, "no region is called 'consts', there are: con"),
+        (
+            ".region inputs",
+            ".region constants 1\n.region inputs",
+            3,
+            "region 'constants' is there twice",
+        ),
         ("fill=-3", "fill=-300", 5, "'inputs[0]' is padded with -300, must be with a number from"),
         ("fill=-3", "fill=x", 5, "offset, shape, channels and fill of '.input' must be numbers"),
         (" fill=-3", "", 5, "behind its name, '.input' must have: region, offset, shape, channel"),
@@ -116,8 +123,8 @@ def test_packets_before_the_first_node_are_of_none() -> None:
         ("offset=0x100", "offset=0xF0", 6, "'x' and 'y; z' of 'inputs' share bytes"),
         ("outputs 256", "outputs 255", 7, "'outputs[0]' ends at byte 256 of region 'outputs'"),
         (".region constants 4096", "", 9, "region 'constants' is used, say its size: .region con"),
-        ("000102ff", "000", 4, "'.data' must be followed by pairs of hexadecimal digits"),
-        ("000102ff", "xy", 4, "'.data' must be followed by pairs of hexadecimal digits"),
+        ("000102ff", "000", 1, "'.data' must be followed by pairs of hexadecimal digits"),
+        ("000102ff", "xy", 1, "'.data' must be followed by pairs of hexadecimal digits"),
         ('"Conv_1"', "Conv_1", 8, "'.node' must be followed by a name in quotes"),
         ('"Conv_1"', '"Conv_1', 8, "'.node' must be followed by a name in quotes"),
         ('"Conv_1"', '"Conv_1" 3', 8, "'.node' must be followed by a name in quotes"),
@@ -139,7 +146,7 @@ def test_all_faults_are_listed() -> None:
     text = TEXT.replace("4096", "3").replace("region=0", "region=9").replace("end", "and")
     with pytest.raises(CompileError) as caught:
         read_listing(VANILLA, text, "a.txt")
-    assert [d.where for d in caught.value.diagnostics] == ["a.txt:4", "a.txt:9", "a.txt:11"]
+    assert [d.where for d in caught.value.diagnostics] == ["a.txt:1", "a.txt:9", "a.txt:11"]
 
 
 def test_the_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

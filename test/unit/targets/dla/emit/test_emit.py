@@ -14,7 +14,7 @@ from trivium.dialects.core.module import Module, ops
 from trivium.dialects.core.op import Op
 from trivium.targets.dla.allocate.allocate_buffers import AllocateBuffers
 from trivium.targets.dla.allocate.insert_tokens import InsertTokens
-from trivium.targets.dla.core.container import Container
+from trivium.targets.dla.core.contents import Container
 from trivium.targets.dla.core.packet import InstructionSet
 from trivium.targets.dla.emit.emit_containers import emit
 from trivium.targets.dla.phases import MEM_ALLOC, Phases
