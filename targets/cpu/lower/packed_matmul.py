@@ -43,6 +43,7 @@ def lower_packed_mat_mul(
             lambda rows, i, k: left.load([rows.first + i, *k]),
             panel,
             finish,
+            once=True,
         )
         return [
             section.only_if(wanted) for section in product.sections(tile, (), lambda _: product)
