@@ -43,8 +43,9 @@ class Contraction:
     `left` loads the element of row `r` of a tile at a depth. `initial` loads the initial sum of a
     row; `finish` stores the sums, for which `touch` may prefetch memory. At each depth, `ahead` may
     prefetch elements of later depths. `left` stores at most `block` rows together (those of a tile
-    by default): whole units of `unit` rows, or a part of one. `dtype` is the type of the sums;
-    `multiply` emits a multiply-add.
+    by default): whole units of `unit` rows, or a part of one. With `once`, no panel is read more
+    often than the rows need: they come from far. `dtype` is the type of the sums; `multiply` emits
+    a multiply-add.
     """
 
     rows: Size
@@ -59,6 +60,7 @@ class Contraction:
     ahead: Callable[[Rows, Sequence[IndexExpr]], None] | None = None
     unit: Size = 1
     block: int | None = None
+    once: bool = False
     multiply: Multiply = multiply_add
 
     def emit(self, tile: Tile) -> None:
@@ -73,7 +75,8 @@ class Contraction:
         All of them have the sizes of this one.
         """
         full, rest = divmod(self.columns, tile.columns)
-        runs = cut_rows(self.rows, self.unit, tile.rows if self.block is None else self.block)
+        most = tile.rows if self.block is None else self.block
+        runs = cut_rows(self.rows, self.unit, most, self.once)
         blocks = sum(run.count for run in runs)
         plain = [Lanes(tile.lanes)] * tile.vectors
         last = IndexExpr(full * tile.columns)

@@ -2,7 +2,8 @@
 
 Blocks are as high as fits the registers, and nearly equally high: two heights at most. Where the
 number of rows is known when the kernel runs, blocks choose among the code for some heights: that
-which fits the registers, and each of at most half of it, for the rows that are left. The loops of
+which fits the registers, and each of at most half of it, for the rows that are left. Where a pass
+over the panel is expensive, there is code for all heights: few rows take one pass. The loops of
 these are not unrolled: rounds that LLVM mixes need more registers than one round, which has all.
 """
 
@@ -43,8 +44,11 @@ class Run:
         for_each(self.count, lambda i: self.emit(i, body))
 
 
-def cut_rows(rows: Size, unit: Size, most: int) -> list[Run]:
-    """Cut rows into blocks of at most `most` rows: of whole units, or of parts of one."""
+def cut_rows(rows: Size, unit: Size, most: int, once: bool = False) -> list[Run]:
+    """Cut rows into blocks of at most `most` rows: of whole units, or of parts of one.
+
+    With `once`, up to `most` rows are one block, also where their number is symbolic.
+    """
     if is_symbolic(unit):
         return [_heights_of_lines(rows, unit, most)]
     units = rows // unit
@@ -55,7 +59,7 @@ def cut_rows(rows: Size, unit: Size, most: int) -> list[Run]:
             _run(small, units * few, lambda i: i // few * unit + i % few * small + many * large),
         ]
     if is_symbolic(units):
-        return [_heights(units, unit, most // unit)]
+        return [_heights(units, unit, most // unit, once)]
     large, small, many, few = even_split(units, most // unit)
     offset = many * large * unit
     return [
@@ -72,21 +76,18 @@ def _run(rows: int, count: Size, first: Callable[[IndexExpr], IndexExpr]) -> Run
 class _Split:
     """Cut a length that is known when the kernel runs into pieces of `most`, and a rest.
 
-    The rest is cut as `even_split` does, into pieces of at most half of that: there is code for
-    each height that these may have.
+    The rest is cut as `even_split` does, into pieces of at most `part`: there is code for each
+    height that these may have.
     """
 
     length: Size
     most: int
-
-    @property
-    def half(self) -> int:
-        return (self.most + 1) // 2
+    part: int
 
     @property
     def least(self) -> int:
         """Return how long the rest is at least, unless all of the length is shorter."""
-        return (self.half + 1) // 2
+        return (self.part + 1) // 2
 
     @property
     def whole(self) -> Size:
@@ -100,7 +101,7 @@ class _Split:
     @property
     def parts(self) -> Size:
         """Return the number of pieces of the rest, of which the first `many` are `small` + 1."""
-        return ceildiv(self.rest, self.half)
+        return ceildiv(self.rest, self.part)
 
     @property
     def pieces(self) -> Size:
@@ -118,9 +119,9 @@ class _Split:
     def heights(self) -> range:
         """Return the heights that pieces of the rest may have, the greatest first."""
         low, high = bounds(self.length)
-        # With two pieces or more, each has at least half of the half.
+        # With two pieces or more, each has at least half of the most.
         least = min(max(low or 1, 1), self.least)
-        return range(min(self.half, high or self.half), least - 1, -1)
+        return range(min(self.part, high or self.part), least - 1, -1)
 
     def choose(self, piece: IndexExpr, body: Callable[[IndexExpr, int], None]) -> None:
         """Emit code for each height; the one of a piece runs, with the place where it starts."""
@@ -156,8 +157,12 @@ class _Split:
         )
 
 
-def _heights(units: Size, unit: int, most: int) -> Run:
-    split = _Split(units, most)
+def _half(most: int) -> int:
+    return (most + 1) // 2
+
+
+def _heights(units: Size, unit: int, most: int, once: bool) -> Run:
+    split = _Split(units, most, most if once else _half(most))
 
     def emit(i: IndexExpr, body: Body) -> None:
         split.choose(i, lambda first, height: body(Rows(first * unit, height * unit)))
@@ -167,7 +172,7 @@ def _heights(units: Size, unit: int, most: int) -> Run:
 
 def _heights_of_lines(rows: Size, unit: Size, most: int) -> Run:
     """Cut each unit of rows by itself."""
-    split = _Split(unit, most)
+    split = _Split(unit, most, _half(most))
 
     def emit(i: IndexExpr, body: Body) -> None:
         line, piece = i // split.pieces, i % split.pieces

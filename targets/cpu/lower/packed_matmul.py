@@ -73,6 +73,7 @@ def _emit(
             lambda rows, i, k: left.load([rows.first + i, *k]),
             panel,
             finish,
+            once=True,
         )
         return [
             section.only_if(wanted) for section in product.sections(tile, (), lambda _: product)

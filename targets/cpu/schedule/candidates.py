@@ -48,8 +48,11 @@ def _tiles(
     """Cut rows by columns into tiles that fill the registers, flat ones and wide ones."""
     across = -(-columns // machine.lanes(product.bits))
     widest = machine.registers // 4
+    # Of a number of rows that changes, another one may be more than the likely one.
+    changes = method == PACKED and not product.is_conv and not product.fixed
     for vectors in (2, 4, 1, 3, widest):
-        if vectors <= across and (vectors < widest or rows == 1):
-            yield Schedule(method, min(rows, most_rows(machine, vectors)), vectors)
+        most = most_rows(machine, vectors)
+        if vectors <= across and (vectors < widest or (rows == 1 and not changes)):
+            yield Schedule(method, most if changes else min(rows, most), vectors)
     if across >= 2:
         yield Schedule(method, min(rows, machine.registers // 4), 2)

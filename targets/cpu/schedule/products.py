@@ -34,7 +34,7 @@ class Product:
     plain: bool = False  # strides and dilations of 1
     seen: int = 0  # pixels of the input, padding included
     blocked: bool = False  # a convolution to a blocked image
-    fixed: bool = True  # the sizes of the image are known
+    fixed: bool = True  # the number of points is known
 
     @property
     def is_conv(self) -> bool:
@@ -129,16 +129,18 @@ def _blocked_convolution(op: cpu.BlockedConv) -> Product:
 
 
 def _matrix_product(op: tri.MatMul) -> Product | None:
-    a, b = tensor_of(op.a.type).likely, tensor_of(op.b.type).likely
+    given, b = tensor_of(op.a.type), tensor_of(op.b.type).likely
+    a = given.likely
     if b.rank != 2 or a.rank < 2 or a.dtype != compute_dtype(a.dtype) or not b.size:
         return None
     depth, outputs = b.shape
-    return Product(outputs, a.size // depth, depth, a.dtype)
+    return Product(outputs, a.size // depth, depth, a.dtype, fixed=given.is_static)
 
 
 def _linear_layer(op: tri.Gemm) -> Product | None:
-    a, b = tensor_of(op.a.type).likely, tensor_of(op.b.type).likely
+    given, b = tensor_of(op.a.type), tensor_of(op.b.type).likely
+    a = given.likely
     if op.trans_a or op.alpha != 1 or op.beta != 1 or a.dtype != compute_dtype(a.dtype):
         return None
     outputs, depth = b.shape if op.trans_b else b.shape[::-1]
-    return Product(outputs, a.shape[0], depth, a.dtype)
+    return Product(outputs, a.shape[0], depth, a.dtype, fixed=given.is_static)

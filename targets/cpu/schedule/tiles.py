@@ -39,7 +39,7 @@ def choose_tile(machine: Machine, dtype: str, rows: Size, columns: Size) -> Tile
     Of symbolic sizes, the likely ones count, but a tile has as many rows as any of them needs.
     """
     lanes = machine.lanes(DTYPES[dtype].bits)
-    vectors = max(1, min(_most_vectors(machine, likely(rows)), -(-likely(columns) // lanes)))
+    vectors = max(1, min(_most_vectors(machine, rows), -(-likely(columns) // lanes)))
     return Tile(filled(rows, most_rows(machine, vectors)), vectors, lanes)
 
 
@@ -72,12 +72,12 @@ def fit_tile(
     count = width // lanes
     if most and fits_registers(machine, most, count):
         return Tile(most, count, lanes)
-    widest = min(_most_vectors(machine, likely(rows)), count)
+    widest = min(_most_vectors(machine, rows), count)
     vectors = next(v for v in range(widest, 0, -1) if count % v == 0)
     return Tile(filled(rows, most_rows(machine, vectors)), vectors, lanes)
 
 
-def _most_vectors(machine: Machine, rows: int) -> int:
+def _most_vectors(machine: Machine, rows: Size) -> int:
     if rows == 1:
         return machine.registers // 4
-    return 4 if rows <= 4 and machine.registers == 32 else 2
+    return 4 if likely(rows) <= 4 and machine.registers == 32 else 2

@@ -17,7 +17,9 @@ from trivium.passes.pipeline import Pipeline
 from trivium.runtime.cpu.elf import load_objects
 from trivium.targets.cpu.emit.kernel_pipeline import module_of
 from trivium.targets.cpu.emit.name_kernels import NameKernels
+from trivium.targets.cpu.emit.split_phases import SplitPhases
 from trivium.targets.cpu.kernels.kernel_module import Phase, kernel_modules, record_of
+from trivium.targets.cpu.kernels.record import bind_record
 from trivium.targets.cpu.lower.to_kernels import LowerToKernels
 
 
@@ -46,6 +48,21 @@ def _lower(case: Dynamic, machine: Machine, sizes: Sizes | None) -> _Lowered:
         release()
         forget_groups()
     return _Lowered(kernel, inputs, results, lambda s: [evaluate(word, s) for word in record])
+
+
+def iterations(case: Dynamic, machine: Machine, sizes: Sizes) -> int:
+    """Return how many iterations the last phase of the kernel for all sizes has at some sizes."""
+    with new_context(), ir.Location.unknown():
+        module = module_of(build(case, None, "cpu"))
+        passes = LowerToKernels(machine.name), SplitPhases()
+        Pipeline(passes).run(module, verify=Verify.NONE)
+        (made,) = kernel_modules(module)
+        (copy,) = [op for op in module.main_block.operations if op.operation.name == "tri.group"]
+        phase = made.phases[-1]
+        found = evaluate(bind_record(phase.iterations, record_of(copy.operation)), sizes)
+        release()
+        forget_groups()
+    return found
 
 
 def assert_equal_to_static(

@@ -4,13 +4,14 @@ from typing import Any
 
 import pytest
 from cpu_kernels import on_every_machine
-from dynamic_kernels import assert_equal_to_static
+from dynamic_kernels import assert_equal_to_static, iterations
 from resampled import SAMPLED
 from symbolic_groups import Dynamic, Sizes
 from trivium.dialects import cpu, tri
-from trivium.dialects.core.machine import Machine
+from trivium.dialects.core.machine import Machine, find_machine
 from trivium.dialects.core.mlir import ir
 from trivium.dialects.core.op import Op
+from trivium.targets.cpu.schedule.tiles import most_rows
 
 ROWS: list[Sizes] = [
     {"N": n, "T": t} for n, t in ((1, 1), (2, 3), (1, 14), (5, 15), (1, 64), (1, 97), (1, 131))
@@ -148,6 +149,12 @@ RECURRENT = [
     Dynamic(tri.Iota, [], {"size": "=T+3*N"}),
     Dynamic(tri.Sizes, [], {"values": ("=T", 7, "=N-1"), "shape": (3, 1)}),
     Dynamic(tri.Lstm, ["T N 3", "1 20 3", "1 20 5", "1 40", None, None, None, None], FORWARD),
+    Dynamic(tri.QuantizedLstm, ["T N 20", "1 5 20 i32", "1 20", *[None] * 4], FORWARD),
+    Dynamic(
+        cpu.DotLstm,
+        ["T N 20", "1 2 2 16 i32", "1 20", "1 20 i32", None, None],
+        FORWARD,
+    ),
     Dynamic(tri.GridSample, ["N 3 5 6", "N T 2 2"], {"mode": "linear", "align_corners": False}),
 ]
 
@@ -164,6 +171,27 @@ REGIONS = [
 def test_products_of_any_sizes_are_those_of_known_sizes(case: Dynamic) -> None:
     few = [at for at in ROWS if not case.ranges or at["T"] < 14 or "512" in case.ranges["T"]]
     assert_equal_to_static([case], few)
+
+
+FEW_ROWS = [
+    Dynamic(cpu.PackedMatMul, ["N T 24", "1 24 32"], {"columns": 32, "rows": 14}),
+    Dynamic(cpu.DotMatMul, ["N T 24 ui8", "1 6 32 i32", "32 i32"], {"columns": 32}),
+]
+
+
+@pytest.mark.parametrize("case", FEW_ROWS, ids=str)
+def test_tiles_of_each_height_compute_what_those_of_known_sizes_do(case: Dynamic) -> None:
+    assert_equal_to_static([case], [{"N": 1, "T": t} for t in (2, 5, 8, 9, 10, 11, 12, 13, 20)])
+
+
+@pytest.mark.parametrize("case", FEW_ROWS, ids=str)
+def test_up_to_a_tile_of_rows_is_one_pass_over_the_weights(case: Dynamic) -> None:
+    tile = most_rows(find_machine("x86-64-v4"), 2)
+    passes = [
+        iterations(case, find_machine("x86-64-v4"), {"N": 1, "T": t}) for t in (1, 5, 8, tile)
+    ]
+    assert passes == [1, 1, 1, 1]
+    assert iterations(case, find_machine("x86-64-v4"), {"N": 1, "T": tile + 1}) == 2
 
 
 @on_every_machine
