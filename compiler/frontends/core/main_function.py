@@ -109,6 +109,16 @@ class MainFunction:
             named = replace(check, node=node, message=f"{what} {check.message}")
             self._checks.setdefault(key, named)
 
+    def forget_symbols(self, sizes: Iterable[Size]) -> None:
+        """Forget the symbols of sizes that no value has any more."""
+        for name in {name for size in sizes for name in symbols_of(size)}:
+            self.symbols.pop(name, None)
+
+    @property
+    def checked_symbols(self) -> frozenset[str]:
+        """Return the names of the symbols of which something must hold."""
+        return frozenset(name for size, _ in self._checks for name in symbols_of(size))
+
     def mark(self) -> Mark:
         """Return what is there so far, at the end of the block that is being built."""
         block = ir.InsertionPoint.current.block

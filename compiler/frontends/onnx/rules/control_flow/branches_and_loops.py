@@ -54,8 +54,8 @@ def loop(
         )
     try:
         items = carried_items(whole, initial)
-    except Unsupported:
-        need_iterations(whole, m, cond, "as it carries a sequence")
+    except Unsupported as error:
+        need_iterations(whole, m, cond, f"as it {error}")
         raise
     return loop_op(whole, trips, m, cond, items)
 
