@@ -15,7 +15,7 @@ from ....dialects.core.tensor import Array, Bindings
 from ..core.bindings import input_types
 from ..core.found_sizes import FoundSizes
 from ..core.main_function import MainFunction
-from ..core.random_numbers import RandomNumbers
+from ..core.random_numbers import Draws, RandomNumbers
 from ..core.results import fault_diagnostic, flat_results, name_results
 from ..core.values import only
 from .check import check_nodes, operator_sets
@@ -58,7 +58,7 @@ class _Importer:
         self.opsets = opsets
         self.initial_value = initial_value
         self.main = MainFunction()
-        self.random = RandomNumbers(self.main)
+        self.draws = Draws(self.main)
 
     def run(
         self,
@@ -114,7 +114,7 @@ class _Importer:
         outputs = tuple(map(scope.value_name, proto.output))
         subgraphs = (self.main, self._subgraph_nodes, self._initializer, scope, name, outputs)
         known, graphs = (self.main.evaluate, self.main.sizes), Subgraphs(*subgraphs)
-        drawn = FoundSizes(self.main), self.random
+        drawn = FoundSizes(self.main), RandomNumbers(self.draws, scope.iterations)
         node = Node(name, proto.op_type, domain, outputs, opset, *known, graphs, *drawn)
         operands = self._operands(rule, proto, scope)
         attributes = _attributes(rule, proto)
@@ -142,7 +142,8 @@ class _Importer:
             raise Unsupported("has no rule and no function body for these input types")
         values: dict[str, Item | None] = dict.fromkeys(function.inputs)
         values.update(zip(function.inputs, inputs, strict=False))
-        inner = Scope({"": None} | values, {}, region=scope.region, prefix=scope.prefix)
+        kept = scope.region, scope.prefix, scope.iterations
+        inner = Scope({"": None} | values, {}, None, *kept)
         opsets = self.opsets
         self.opsets = {**opsets, **function.opsets}
         try:

@@ -44,11 +44,6 @@ class Subgraphs:
         self._name = name
         self._outputs = outputs
 
-    @property
-    def in_region(self) -> bool:
-        """Return whether the node is in a body that a run may leave out or repeat."""
-        return self._scope.region > 0
-
     def named(self, name: str) -> Item:
         """Return what a name stands for where the node is."""
         return self._scope.find(name, self._constant)
@@ -58,16 +53,24 @@ class Subgraphs:
         return self.main.known(value, what)
 
     def inline(
-        self, graph: onnx.GraphProto, inputs: Sequence[Item], label: str, *, region: bool = False
+        self,
+        graph: onnx.GraphProto,
+        inputs: Sequence[Item],
+        label: str,
+        *,
+        region: bool = False,
+        iteration: ir.Value | None = None,
     ) -> tuple[Item, ...]:
         """Import a subgraph at the insertion point, in a `region` of its own or where the node is.
 
+        So is the body of a loop, of which `iteration` is the number of the iteration.
         Returns its outputs. The names of its nodes begin with that of the node and the label, as
         those of its values do.
         """
         prefix = f"{self._name}{label}/"
         scope = self._scope.inner(graph, prefix)
-        scope.region += region
+        scope.region += region or iteration is not None
+        scope.iterations += () if iteration is None else (iteration,)
         formals = [value.name for value in graph.input]
         if len(formals) != len(inputs):
             raise Invalid(f"has a body of {len(formals)} inputs, must have {len(inputs)}")

@@ -85,7 +85,7 @@ def carried_items(body: Body, given: Sequence[Item]) -> list[Item]:
             number, *values = block.arguments
             arguments = iter(values)
             taken = [regrouped(x, arguments) if _is_carried(x) else x for x in given]
-            after = body.import_once((number, constant(np.array(True)), *taken))[1:]
+            after = body.import_once(number, (number, constant(np.array(True)), *taken))[1:]
             pairs = list(zip(taken, after, strict=False))
             forms = [_carried_form(*pair) for pair in pairs]
             made = [v for pair in pairs if _is_carried(pair[0]) for v in _carried_on(*pair)]
@@ -125,7 +125,7 @@ def _loop_body(
         number, *values = block.arguments
         arguments = iter(values)
         taken = [regrouped(item, arguments) for item in items]
-        condition, *made = body.import_once((number, constant(np.array(True)), *taken))
+        condition, *made = body.import_once(number, (number, constant(np.array(True)), *taken))
         going = scalar(_only_tensor(condition))
         carried = [v for pair in zip(items, made, strict=False) for v in _carried_on(*pair)]
         outputs = [_only_tensor(item) for item in made[len(items) :]]
@@ -165,7 +165,8 @@ def scan_op(
 
     def build(bodies: Bodies, types: Sequence[Tensor]) -> tuple[list[ir.Value], list[ir.Value]]:
         with bodies.body([type_of(each) for each in (NUMBER, *types, *elements)]) as block:
-            made = [_only_tensor(item) for item in body.import_once(list(block.arguments)[1:])]
+            number, *taken = block.arguments
+            made = [_only_tensor(item) for item in body.import_once(number, taken)]
         return made[: body.carried], made
 
     carried = CarriedTypes(body.node, list(map(tensor, states)))
