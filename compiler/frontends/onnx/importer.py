@@ -19,6 +19,7 @@ from ..core.random_numbers import Draws, RandomNumbers
 from ..core.results import fault_diagnostic, flat_results, name_results
 from ..core.values import only
 from .check import check_nodes, operator_sets
+from .control_flow.sinking import BranchesDiffer, sink
 from .functions import expand_function
 from .graph import Named, check_graph, named_nodes, operator_domain, ordered_nodes
 from .inputs import declared_input, model_inputs
@@ -67,7 +68,9 @@ class _Importer:
         shapes: Bindings,
         constants: Mapping[str, Array],
     ) -> Module:
-        scope = Scope({"": None}, {t.name: t for t in graph.initializer})
+        returned = frozenset(value.name for value in graph.output)
+        initializers = {t.name: t for t in graph.initializer}
+        scope = Scope({"": None}, initializers, returned=returned)
         given, constants, nothing = split_nothing(model_inputs(graph), constants)
         scope.values |= nothing
         inputs, shapes = tensor_inputs(given, shapes)
@@ -90,15 +93,26 @@ class _Importer:
     # -- nodes --------------------------------------------------------------------------------
 
     def _nodes(self, nodes: Sequence[Named], scope: Scope) -> None:
-        for name, proto in nodes:
+        rest = list(nodes)[::-1]
+        while rest:
+            named = rest.pop()
+            name, proto = named
             what = f"'{proto.op_type}' node"
             try:
                 with self.main.checks_of(name, what):
                     self._node(proto, name, scope)
+            except BranchesDiffer as error:
+                sunk = sink(named, error.outputs, rest[::-1], scope.returned)
+                if sunk is None:
+                    raise self._fault(name, what, error.fault) from None
+                rest = sunk[::-1]
             except (Invalid, Unsupported, MemoryError) as error:
-                kind = InvalidNode if isinstance(error, Invalid) else CompileError
-                found_of = self.main.sources_of_found_sizes()
-                raise kind([fault_diagnostic(name, what, error, found_of)]) from None
+                raise self._fault(name, what, error) from None
+
+    def _fault(self, name: str, what: str, error: Exception) -> CompileError:
+        kind = InvalidNode if isinstance(error, Invalid) else CompileError
+        found_of = self.main.sources_of_found_sizes()
+        return kind([fault_diagnostic(name, what, error, found_of)])
 
     def _subgraph_nodes(self, nodes: Sequence[Named], scope: Scope) -> None:
         check_supported(nodes, self.opsets)
@@ -160,9 +174,10 @@ class _Importer:
     def _body_node(self, body: onnx.NodeProto, name: str, scope: Scope) -> None:
         try:
             self._node(body, name, scope)
-        except (Invalid, Unsupported) as error:
+        except (Invalid, Unsupported) as found:
+            error = found.fault if isinstance(found, BranchesDiffer) else found
             error.args = (f"consists of '{body.op_type}' and others, which {error}",)
-            raise
+            raise error from None
 
     # -- operands -----------------------------------------------------------------------------
 
