@@ -19,7 +19,7 @@ from ..core.random_numbers import Draws, RandomNumbers
 from ..core.results import fault_diagnostic, flat_results, name_results
 from ..core.values import only
 from .check import check_nodes, operator_sets
-from .control_flow.sinking import BranchesDiffer, sink
+from .control_flow.sinking import BranchesDiffer, returned_outputs, sink
 from .functions import expand_function
 from .graph import Named, check_graph, named_nodes, operator_domain, ordered_nodes
 from .inputs import declared_input, model_inputs
@@ -68,7 +68,7 @@ class _Importer:
         shapes: Bindings,
         constants: Mapping[str, Array],
     ) -> Module:
-        returned = frozenset(value.name for value in graph.output)
+        returned = tuple(value.name for value in graph.output)
         initializers = {t.name: t for t in graph.initializer}
         scope = Scope({"": None}, initializers, returned=returned)
         given, constants, nothing = split_nothing(model_inputs(graph), constants)
@@ -102,12 +102,27 @@ class _Importer:
                 with self.main.checks_of(name, what):
                     self._node(proto, name, scope)
             except BranchesDiffer as error:
-                sunk = sink(named, error.outputs, rest[::-1], scope.returned)
-                if sunk is None:
-                    raise self._fault(name, what, error.fault) from None
-                rest = sunk[::-1]
+                rest = self._sunk(named, error, rest, scope)
             except (Invalid, Unsupported, MemoryError) as error:
                 raise self._fault(name, what, error) from None
+
+    def _sunk(
+        self, named: Named, differ: BranchesDiffer, rest: Sequence[Named], scope: Scope
+    ) -> list[Named]:
+        """Move nodes of the rest, the first at its end, into branches that differ.
+
+        What a branch returns differs in the node around it, too.
+        """
+        returned = returned_outputs(named, differ.outputs, scope.returned)
+        sunk = None if returned else sink(named, differ.outputs, rest[::-1], scope.returned)
+        if sunk is not None:
+            return sunk[::-1]
+        fault = differ.fault
+        if not isinstance(fault, CompileError):
+            fault = self._fault(named.name, f"'{named.proto.op_type}' node", fault)
+        if returned and scope.is_branch:
+            raise BranchesDiffer(returned, fault)
+        raise fault from None
 
     def _fault(self, name: str, what: str, error: Exception) -> CompileError:
         kind = InvalidNode if isinstance(error, Invalid) else CompileError
@@ -176,6 +191,8 @@ class _Importer:
             self._node(body, name, scope)
         except (Invalid, Unsupported) as found:
             error = found.fault if isinstance(found, BranchesDiffer) else found
+            if isinstance(error, CompileError):
+                raise error from None
             error.args = (f"consists of '{body.op_type}' and others, which {error}",)
             raise error from None
 

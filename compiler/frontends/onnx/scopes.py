@@ -21,7 +21,7 @@ class Scope:
     of IR that the scope builds: constants are made in the region that uses them. `iterations` are
     the numbers of iterations of the loops whose bodies it is in, the outermost first. `prefix` is
     put before the names of values, which differ between branches, and between iterations.
-    `returned` are the values that the graph returns.
+    `returned` are the values that the graph returns, which may be a branch that a run chooses.
     """
 
     values: dict[str, Item | None]
@@ -30,7 +30,8 @@ class Scope:
     region: int = 0
     prefix: str = ""
     iterations: tuple[ir.Value, ...] = ()
-    returned: frozenset[str] = frozenset()
+    returned: tuple[str, ...] = ()
+    is_branch: bool = False
 
     def find(self, name: str, make: MakeConstant) -> Item:
         """Return what a name stands for; make its constant where it is an initializer."""
@@ -55,7 +56,7 @@ class Scope:
     def inner(self, graph: onnx.GraphProto, prefix: str) -> "Scope":
         """Return a scope for a subgraph of a node of this one."""
         initializers = {tensor.name: tensor for tensor in graph.initializer}
-        returned = frozenset(value.name for value in graph.output)
+        returned = tuple(value.name for value in graph.output)
         same = self.region, prefix, self.iterations
         return Scope({"": None}, initializers, self, *same, returned)
 

@@ -69,6 +69,7 @@ class Subgraphs:
         """
         prefix = f"{self._name}{label}/"
         scope = self._scope.inner(graph, prefix)
+        scope.is_branch = region
         scope.region += region or iteration is not None
         scope.iterations += () if iteration is None else (iteration,)
         formals = [value.name for value in graph.input]

@@ -26,6 +26,20 @@ def branch(
     """Import the first of two branches for a condition that is true, and the second."""
     mark = node.graphs.main.mark()
     bodies = Bodies(node.graphs.main, tri.If.op_name, 2)
+    try:
+        return _branch(node, condition, branches, bodies)
+    except BranchesDiffer:
+        bodies.drop()
+        node.graphs.main.drop_after(mark)
+        raise
+
+
+def _branch(
+    node: Node,
+    condition: ir.Value,
+    branches: Sequence[tuple[onnx.GraphProto, str]],
+    bodies: Bodies,
+) -> tuple[Item, ...]:
     outside = {*node.graphs.main.symbols}
     made: list[tuple[Item, ...] | InvalidNode] = []
     checks: list[Sequence[Check]] = []
@@ -38,12 +52,7 @@ def branch(
     able = [each for each in made if not isinstance(each, InvalidNode)]
     if not able:
         raise next(each for each in made if isinstance(each, InvalidNode))
-    try:
-        types, found = _agreed(node, condition, able, outside)
-    except BranchesDiffer:
-        bodies.drop()
-        node.graphs.main.drop_after(mark)
-        raise
+    types, found = _agreed(node, condition, able, outside)
     _guard(node, condition, checks)
     for block, each in zip(bodies.blocks, made, strict=True):
         with ir.InsertionPoint(block):

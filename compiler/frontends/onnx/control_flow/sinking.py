@@ -25,18 +25,24 @@ class BranchesDiffer(Unsupported):
         self.fault = fault
 
 
+def returned_outputs(
+    branching: Named, differing: Collection[int], returned: Sequence[str]
+) -> list[int]:
+    """Return the numbers of the values that a graph returns that are differing outputs."""
+    differ = {branching.proto.output[number] for number in differing}
+    return [number for number, name in enumerate(returned) if name in differ]
+
+
 def sink(
     branching: Named, differing: Collection[int], rest: Sequence[Named], returned: Collection[str]
 ) -> list[Named] | None:
     """Return the rest of a graph with an `If` that does what uses its differing outputs.
 
-    `returned` are the values that the graph returns. None where one of them differs itself, and
-    where a branch has a name of its own for a value that the nodes use.
+    `returned` are the values that the graph returns, of which none may differ itself. None where a
+    branch has a name of its own for a value that the nodes use.
     """
     own = list(branching.proto.output)
     differ = {own[number] for number in differing}
-    if differ & {*returned}:
-        return None
     dependent = _dependent(rest, own)
     sunk = _needed(dependent, differ)
     after = [node for node in dependent if node not in sunk]

@@ -47,6 +47,21 @@ def test_what_uses_branches_of_several_ranks_moves_into_them(after: str) -> None
     check(text, [{"x": rows(n), "c": c} for n in (4, 1) for c in (True, False)])
 
 
+def test_a_branch_that_returns_what_differs() -> None:
+    text = f"""main (float[N, 3] x, bool c, bool d) => (float[n] y) {{
+        v, w = If (d) <
+            then_branch = then0 () => (float[k] v1, float[3] w1) {{
+                {BRANCHES}  v1 = Neg (r)  w1 = ReduceMax <axes = [0], keepdims = 0> (x)
+            }},
+            else_branch = other0 () => (float[k, 3] v2, float[3] w2) {{
+                v2 = Abs (x)  w2 = ReduceMin <axes = [0], keepdims = 0> (x)
+            }}
+        >
+        q = Add (v, w)  y = Reshape (q, last)
+    }}"""
+    check(text, [{"x": rows(4), "c": c, "d": d} for c in (True, False) for d in (True, False)])
+
+
 def test_no_more_is_moved_than_must_be() -> None:
     text = f"""main (float[N, 3] x, bool c) => (float[n] y, float[n] z) {{
         {BRANCHES} y = Reshape (r, last)  z = Exp (y)
@@ -107,6 +122,13 @@ def test_in_a_body_of_a_loop() -> None:
         ("y = Identity (r)", "tensor<.x3xf32, .* and tensor<3xf32>"),
         ("y = Exp (r)", "tensor<.x3xf32, .* and tensor<3xf32>"),
         ("q = Exp (r)  y = Identity (r)", "tensor<.x3xf32, .* and tensor<3xf32>"),
+        (
+            """v = If (c) <
+                then_branch = then0 () => (float[k] v1) { v1 = Exp (r) },
+                else_branch = other0 () => (float[k] v2) { v2 = Identity (r) }
+            >  y = Neg (v)""",
+            "tensor<.x3xf32, .* and tensor<3xf32>",
+        ),
         # A value of the graph has the name of one in a branch.
         ("s = Exp (r)  y = Reshape (s, last)", "tensor<.x3xf32, .* and tensor<3xf32>"),
     ],
