@@ -124,7 +124,9 @@ class _Importer:
             raise BranchesDiffer(returned, fault)
         raise fault from None
 
-    def _fault(self, name: str, what: str, error: Exception) -> CompileError:
+    def _fault(
+        self, name: str, what: str, error: Invalid | Unsupported | MemoryError
+    ) -> CompileError:
         kind = InvalidNode if isinstance(error, Invalid) else CompileError
         found_of = self.main.sources_of_found_sizes()
         return kind([fault_diagnostic(name, what, error, found_of)])

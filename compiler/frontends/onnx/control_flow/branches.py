@@ -24,13 +24,11 @@ def branch(
     node: Node, condition: ir.Value, branches: Sequence[tuple[onnx.GraphProto, str]]
 ) -> tuple[Item, ...]:
     """Import the first of two branches for a condition that is true, and the second."""
-    mark = node.graphs.main.mark()
     bodies = Bodies(node.graphs.main, tri.If.op_name, 2)
     try:
         return _branch(node, condition, branches, bodies)
     except BranchesDiffer:
         bodies.drop()
-        node.graphs.main.drop_after(mark)
         raise
 
 
@@ -88,7 +86,7 @@ def _imported(node: Node, graph: onnx.GraphProto, label: str) -> tuple[Item, ...
     """
     with node.graphs.draft() as draft:
         try:
-            return node.graphs.inline(graph, (), label, region=True)
+            return node.graphs.inline(graph, (), label, region=True, branch=True)
         except InvalidNode as fault:
             draft.undo()
             return fault
@@ -144,7 +142,7 @@ def _alike(items: Sequence[Item]) -> bool:
     return len(ranks) == len({kind_of(item) for item in items}) == 1
 
 
-def _fault(node: Node, condition: ir.Value, able: Sequence[tuple[Item, ...]]) -> Exception:
+def _fault(node: Node, condition: ir.Value, able: Sequence[tuple[Item, ...]]) -> Unsupported:
     """Return the error for branches that differ: the condition must be known."""
     spelt = " and ".join(", ".join(map(spell_item, each)) for each in able)
     try:

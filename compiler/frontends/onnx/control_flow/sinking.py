@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Sequence
 
 import onnx
 
-from .....dialects.core.errors import Unsupported
+from .....dialects.core.errors import CompileError, Unsupported
 from ..graph import Named, given_names, uses
 
 
@@ -19,7 +19,7 @@ class BranchesDiffer(Unsupported):
     `fault` is the error where that matters.
     """
 
-    def __init__(self, outputs: Collection[int], fault: Exception) -> None:
+    def __init__(self, outputs: Collection[int], fault: Unsupported | CompileError) -> None:
         super().__init__(str(fault))
         self.outputs = outputs
         self.fault = fault

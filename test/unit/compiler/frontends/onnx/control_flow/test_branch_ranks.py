@@ -47,9 +47,10 @@ def test_what_uses_branches_of_several_ranks_moves_into_them(after: str) -> None
     check(text, [{"x": rows(n), "c": c} for n in (4, 1) for c in (True, False)])
 
 
-def test_a_branch_that_returns_what_differs() -> None:
+@pytest.mark.parametrize("outer", ["d", "true"])
+def test_a_branch_that_returns_what_differs(outer: str) -> None:
     text = f"""main (float[N, 3] x, bool c, bool d) => (float[n] y) {{
-        v, w = If (d) <
+        v, w = If ({outer}) <
             then_branch = then0 () => (float[k] v1, float[3] w1) {{
                 {BRANCHES}  v1 = Neg (r)  w1 = ReduceMax <axes = [0], keepdims = 0> (x)
             }},
