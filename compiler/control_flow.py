@@ -88,6 +88,7 @@ def _loop(op: tri.Loop, buffers: Buffers) -> LoopStep:
         carried=tuple(carried),
         carried_sizes=_sizes(op.carried_sizes, changing_arguments(op)),
         gathered=_elements(list(compress(outputs, changing[count:])), buffers),
+        joined=op.joined,
     )
 
 

@@ -129,6 +129,9 @@ class Loop(ControlOp):
     a new first axis. Only a loop that knows its iterations scans; the number of outputs of another
     one is found. `carried_sizes` are symbols for sizes of what is carried that change from
     iteration to iteration: the body takes them, and those of the results are found.
+
+    The last outputs, `joined` in number, are joined along their first axis instead of a new one:
+    the size of it may differ from iteration to iteration, and that of the result is found.
     """
 
     trip_count: Operand | None = None
@@ -138,6 +141,7 @@ class Loop(ControlOp):
     inputs: Sequence[Operand]
     iterations: int = UNKNOWN
     carried_sizes: tuple[int, ...] = ()
+    joined: int = 0
     outputs: Sequence[Result]
     body: Region
 
@@ -179,17 +183,24 @@ class Loop(ControlOp):
     def _check_results(self, carried: Sequence[Tensor], put_out: Sequence[Tensor]) -> None:
         """Check the types of results, where those of what a body takes and puts out are known."""
         results = tensors(self.outputs)
-        outputs = results[len(carried) :]
+        if not 0 <= self.joined <= len(results) - len(carried):
+            raise Invalid(f"joins {self.joined} outputs, has {len(results) - len(carried)}")
+        last = len(put_out) - self.joined
+        outputs = results[len(carried) : len(results) - self.joined]
         count = self.iterations
-        if count == UNKNOWN and (put_out or outputs):
+        if count == UNKNOWN and (put_out[:last] or outputs):
             if not self.result_sizes or any(
                 each.shape[:1] != self.result_sizes[:1] for each in outputs
             ):
                 raise Invalid("has outputs, must know the number of its iterations, or find it")
             count = self.result_sizes[0]
-        stacked = [Tensor((count, *each.shape), each.dtype) for each in put_out]
-        wanted = with_found([*carried, *stacked], results, self.result_sizes)
+        stacked = [Tensor((count, *each.shape), each.dtype) for each in put_out[:last]]
+        made = [*carried, *stacked, *put_out[last:]]
+        wanted = with_found(made, results, self.result_sizes)
         check_types("results are", results, "must be", wanted)
+        joined = results[len(results) - self.joined :] if self.joined else []
+        if fixed := [t for t in joined if not t.rank or t.shape[0] not in self.result_sizes]:
+            raise Invalid(f"joins outputs to {fixed[0]}, must find the size of its first axis")
 
     def _check_end(self) -> None:
         if self.trip_count is not None:
@@ -225,11 +236,12 @@ class Loop(ControlOp):
         results = [tensor_of(value.type) for value in self.outputs[len(carried) :]]
         none = {symbol.name: 0 for symbol in self.defined}  # nothing was put out
         shapes = [replaced(tensor.shape, {**none, **sizes}) for tensor in results]
-        stacked = (
-            _stacked(listed, tensor.dtype, shape)
-            for listed, tensor, shape in zip(outputs, results, shapes, strict=True)
+        joins = [_stacked] * (len(results) - self.joined) + [_joined] * self.joined
+        whole = (
+            join(listed, shape).astype(numpy_dtype(tensor.dtype))
+            for join, listed, tensor, shape in zip(joins, outputs, results, shapes, strict=True)
         )
-        return *carried, *stacked
+        return *carried, *whole
 
 
 def yielded(block: ir.Block) -> Sequence[ir.Value]:
@@ -262,15 +274,21 @@ def _element(scanned: Tensor, iterations: int) -> Tensor:
     return Tensor(scanned.shape[1:], scanned.dtype)
 
 
-def _stacked(listed: Sequence[Array], dtype: str, shape: Sequence[int]) -> Array:
+def _stacked(listed: Sequence[Array], shape: Sequence[int]) -> Array:
     """Stack what iterations put out; `shape` is that of the result where there were none."""
-    if not listed:
-        return np.zeros(shape, numpy_dtype(dtype))
-    if len({each.shape for each in listed}) > 1:
-        raise Invalid(
-            f"puts out tensors of shapes {listed[0].shape} and {listed[-1].shape}, must be of one"
-        )
-    return np.stack(listed).astype(numpy_dtype(dtype))
+    _check_alike([each.shape for each in listed])
+    return np.stack(listed) if listed else np.zeros(shape)
+
+
+def _joined(listed: Sequence[Array], shape: Sequence[int]) -> Array:
+    """Join what iterations put out along its first axis; the rest is as for `_stacked`."""
+    _check_alike([each.shape[1:] for each in listed])
+    return np.concatenate(listed) if listed else np.zeros(shape)
+
+
+def _check_alike(shapes: Sequence[tuple[int, ...]]) -> None:
+    if len({*shapes}) > 1:
+        raise Invalid(f"puts out tensors of shapes {shapes[0]} and {shapes[-1]}, must be of one")
 
 
 def run_blocks(function: ir.Operation) -> Iterator[ir.Block]:

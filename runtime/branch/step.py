@@ -1,14 +1,14 @@
 """Steps that do one of two bodies."""
 
 import ctypes
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ..contents import ABSENT, Contents
 from ..errors import PackageError, RunError
 from ..loader import Loader
-from ..nested import Body, body_run, check_moves, check_ranks, copy_spans, mover, spans_of
+from ..nested import Body, BodyRun, body_run, check_moves, check_ranks, copy_spans, mover, spans_of
 from ..state import SessionState
 from ..step import AFTER, END, Bind, Run, Step, Store, Use
 
@@ -59,22 +59,29 @@ class BranchStep(Step):
         binds = [[step.load(loader) for step in body.steps] for body in self.bodies]
 
         def bind(state: SessionState) -> Run:
-            pairs = zip(self.bodies, binds, strict=True)
-            runs = [body_run(loader.contents, body.steps, each, state) for body, each in pairs]
-            moves = [None if self.finds else mover(body, state) for body in self.bodies]
+            bound: dict[int, Callable[[], Any]] = {}  # one that is not taken may not fit the sizes
             condition = state.bases.locator(self.operands[0])
 
             def run() -> Any:
                 chosen = 0 if ctypes.c_ubyte.from_address(condition()).value else 1
-                if self.bodies[chosen].fault:
-                    raise self._fault(self.bodies[chosen])
-                end = runs[chosen]()
-                move = moves[chosen]
-                return self._find(self.bodies[chosen], end) if move is None else move(end)
+                if chosen not in bound:
+                    body = self.bodies[chosen]
+                    if body.fault:
+                        raise self._fault(body)
+                    begun = body_run(loader.contents, body.steps, binds[chosen], state)
+                    bound[chosen] = self._bound(body, begun, state)
+                return bound[chosen]()
 
             return run
 
         return bind
+
+    def _bound(self, body: Body, run: BodyRun, state: SessionState) -> Callable[[], Any]:
+        """Return what does a body, and then moves or finds what it returns."""
+        if self.finds:
+            return lambda: self._find(body, run())
+        move = mover(body, state)
+        return lambda: move(run())
 
     def _find(self, body: Body, end: SessionState) -> tuple[dict[str, int], Store]:
         """Return the sizes of what a branch made, and what copies it to the results."""

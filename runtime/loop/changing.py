@@ -85,12 +85,19 @@ class Changing:
 
 
 class Gathered:
-    """Gather what each iteration puts out, of which nobody knows how many there are."""
+    """Gather what each iteration puts out, of which nobody knows how many there are.
 
-    def __init__(self, move: Move, written: Sequence[Size]) -> None:
+    It is stacked, or joined along its first axis, of which each may have another size.
+    """
+
+    def __init__(
+        self, move: Move, written: Sequence[Size], nodes: tuple[str, ...], *, joined: bool
+    ) -> None:
         self.target = move.target
+        self._nodes = nodes
         self._source = move.source
-        self._shape: tuple[int, ...] | None = None
+        self._joined = joined
+        self._element: tuple[int, ...] | None = None
         self._written = written
         self._count = 0
         self._used = 0
@@ -99,9 +106,14 @@ class Gathered:
     def add(self, bases: Bases) -> None:
         """Add what an iteration has put out; raise RunError for one of another shape."""
         shape, size = bases.shape(self._source), bases.size_bytes(self._source)
-        if self._shape not in (None, shape):
-            raise RunError(f"a loop puts out {self._shape} and then {shape}, must be of one shape")
-        self._shape = shape
+        element = shape[1:] if self._joined else shape
+        if self._element not in (None, element):
+            raise RunError(
+                f"{', '.join(self._nodes)}: error: puts out shape {element} after {self._element}, "
+                "must be of one shape"
+            )
+        self._element = element
+        self._count += shape[0] if self._joined else 1
         end = self._used + size
         if end > self._bytes.size:
             grown = np.empty(1 << (end - 1).bit_length(), np.uint8)
@@ -111,13 +123,12 @@ class Gathered:
             to = self._bytes.ctypes.data + self._used
             ctypes.memmove(to, bases.locator(self._source)(), size)
         self._used = end
-        self._count += 1
 
     @property
     def shape(self) -> tuple[int, ...]:
         """Return the shape of all; where nothing was put out, sizes that are found are 0."""
-        if self._shape is not None:
-            return (self._count, *self._shape)
+        if self._element is not None:
+            return (self._count, *self._element)
         return tuple(size if type(size) is int else 0 for size in self._written)
 
     @property

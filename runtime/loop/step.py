@@ -45,7 +45,8 @@ class LoopStep(Step):
 
     Each iteration finds `carried_sizes` in the shapes of what is `carried` with sizes that change;
     the `result` of such a size is a number of these. What `gathered` has is put out as often as the
-    body runs, which nobody knows: it is copied to its targets at the end.
+    body runs, which nobody knows: it is copied to its targets at the end. The last of these,
+    `joined` in number, are joined along their first axis.
     """
 
     kind: ClassVar[str] = "loop"
@@ -62,6 +63,7 @@ class LoopStep(Step):
     carried: tuple[Carried, ...] = field(default=(), metadata=LEFT_OUT)
     carried_sizes: tuple[FoundSize, ...] = field(default=(), metadata=LEFT_OUT)
     gathered: tuple[Move, ...] = field(default=(), metadata=LEFT_OUT)
+    joined: int = field(default=0, metadata=LEFT_OUT)
 
     @property
     def finds_inside(self) -> tuple[FoundSize, ...]:
@@ -136,6 +138,12 @@ class LoopStep(Step):
         check_moves(
             self.gathered, contents, f"{where}.gathered", [move.target for move in self.gathered]
         )
+        if not 0 <= self.joined <= len(self.gathered):
+            raise PackageError(
+                f"'{where}.joined' is {self.joined}, must be from 0 to {len(self.gathered)}"
+            )
+        for move in self.gathered[len(self.gathered) - self.joined :]:
+            check_ranks((move.source, move.target), contents, f"{where}.gathered")
         known = {*(each.result for each in self.carried), *(move.target for move in self.gathered)}
         if missing := sorted({self.results[each.result] for each in self.finds} - known):
             raise PackageError(
@@ -172,28 +180,38 @@ class LoopStep(Step):
         """Run a loop whose memory is another one in each iteration, or at the end of a body."""
         outside = state.bases
         memory = self._memory(contents, outside)
-        shapes = [contents.buffers[move.target].shape for move in self.gathered]
-        gathered = [Gathered(*pair) for pair in zip(self.gathered, shapes, strict=True)]
+        stacked = len(self.gathered) - self.joined
+        gathered = [
+            Gathered(
+                move, contents.buffers[move.target].shape, self.nodes, joined=number >= stacked
+            )
+            for number, move in enumerate(self.gathered)
+        ]
         changing = Changing(self.carried, self.carried_sizes, self.nodes, state)
         count = limit
         limit, going, number = memory.begin(limit)
         elements = memory.elements()
         copy_spans(memory.first())
+        body, known = begin(changing.state), None
         iteration = 0
         while iteration < limit and going:
             number.value = iteration
             for target, source, size in elements:
                 memmove(target, source + iteration * size, size)
-            end = begin(changing.state)()
-            memory = self._memory(contents, outside, end.bases)
-            check_sizes(end.bases, self.body.moves, outside)
-            check_sizes(end.bases, self.outputs, outside, targets=count)
+            end = body()
+            if end is not known:
+                known = end
+                memory = self._memory(contents, outside, end.bases)
+                check_sizes(end.bases, self.body.moves, outside)
+                check_sizes(end.bases, self.outputs, outside, targets=count)
             for target, source, size in memory.outputs():
                 memmove(target + iteration * size, source, size)
             for each in gathered:
                 each.add(end.bases)
             going, spans = memory.goes_on(), memory.ends()
-            changing.advance(end)
+            if self.carried:
+                changing.advance(end)
+                body = begin(changing.state)
             copy_spans(spans)
             iteration += 1
         found = {**changing.shapes(), **{each.target: each.shape for each in gathered}}

@@ -1,6 +1,6 @@
 """The function that a model is: its inputs, its constants, and what is known of its values."""
 
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -108,6 +108,27 @@ class MainFunction:
                 continue
             named = replace(check, node=node, message=f"{what} {check.message}")
             self._checks.setdefault(key, named)
+
+    def take_checks(self, mark: Mark, names: Collection[str]) -> list[Check]:
+        """Remove and return the checks since a mark that depend on symbols of some names alone."""
+        keys = list(self._checks)[mark.checks :]
+        return [self._checks.pop(key) for key in keys if symbols_of(key[0]).keys() <= {*names}]
+
+    def add_check(self, check: Check, factor: Size) -> None:
+        """Add a check that need not hold in runs where a factor, which is 0 or 1, is 0."""
+        expression = check.expression * factor
+        guarded = replace(check, expression=expression)
+        self._checks.setdefault((expression, check.relation), guarded)
+
+    def forget_symbols(self, sizes: Iterable[Size]) -> None:
+        """Forget the symbols of sizes that no value has any more."""
+        for name in {name for size in sizes for name in symbols_of(size)}:
+            self.symbols.pop(name, None)
+
+    @property
+    def checked_symbols(self) -> frozenset[str]:
+        """Return the names of the symbols of which something must hold."""
+        return frozenset(name for size, _ in self._checks for name in symbols_of(size))
 
     def mark(self) -> Mark:
         """Return what is there so far, at the end of the block that is being built."""

@@ -1,9 +1,13 @@
 """Random numbers: a function of how many runs there were, of the node and of the element.
 
-The generator is Squares, a counter-based one: B. Widynski, "Squares: A Fast Counter-Based RNG",
-2020. So kernels need no state of their own, and any target can draw. The number of the run is an
-input that a session carries from run to run.
+In the body of a loop, they are one of the iteration as well. The generator is Squares, a
+counter-based one: B. Widynski, "Squares: A Fast Counter-Based RNG", 2020. So kernels need no state
+of their own, and any target can draw. The number of the run is an input that a session carries from
+run to run.
 """
+
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -27,13 +31,36 @@ _MIX = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
 Generators", 2014."""
 
 
-class RandomNumbers:
-    """Draw random numbers in a function, each time others."""
+class Draws:
+    """Count what is drawn in a function, and add the number of the run to its inputs."""
 
     def __init__(self, main: MainFunction) -> None:
         self._main = main
         self._run: ir.Value | None = None
-        self._draws = 0
+        self._count = 0
+
+    def next_key(self, seed: float | None) -> int:
+        """Return an odd key for the next draw of the function; with a seed, another one."""
+        bits = 0 if seed is None else int(np.float64(seed).view(np.uint64)) + 1
+        mixed = _mixed(_mixed(bits) + self._count)
+        self._count += 1
+        return mixed | 1
+
+    def run_number(self) -> ir.Value:
+        """Return the number of the run: a session carries it on."""
+        if self._run is None:
+            location = node_location(RUN, [RUN])
+            run = self._run = self._main.add_input(RUN, Tensor((), "i64"), location)
+            self._main.carry(NEXT, RUN, lambda: tri.Add.build(run, number(1)).y)
+        return self._run
+
+
+@dataclass(frozen=True)
+class RandomNumbers:
+    """Draw random numbers, each time others, in the bodies of loops that count `iterations`."""
+
+    draws: Draws
+    iterations: Sequence[ir.Value] = ()
 
     def uniform(self, shape: Shape, dtype: str, seed: float | None) -> ir.Value:
         """Return numbers in [0, 1): multiples of 2**-24, and of 2**-53 in f64."""
@@ -59,19 +86,23 @@ class RandomNumbers:
 
     def _bits(self, shape: Shape, seed: float | None) -> ir.Value:
         """Return 32 random bits for each element, in ui64."""
-        key = _unsigned(_key(self._draws, seed))
-        self._draws += 1
+        key = _unsigned(self.draws.next_key(seed))
         count = Tensor(shape, "i64").size
         element = cast(tri.Reshape.build(tri.Iota.build(size=count).y, shape=shape).y, "ui64")
-        run = tri.ShiftLeft.build(cast(self._run_number(), "ui64"), _unsigned(_BITS_OF_ELEMENTS)).y
+        run = cast(self.draws.run_number(), "ui64")
+        run = tri.ShiftLeft.build(run, _unsigned(_BITS_OF_ELEMENTS)).y
+        for iteration in self.iterations:
+            key = _key_of(tri.Add.build(run, cast(iteration, "ui64")).y, key)
         return _squares(tri.Add.build(run, element).y, key)
 
-    def _run_number(self) -> ir.Value:
-        if self._run is None:
-            location = node_location(RUN, [RUN])
-            run = self._run = self._main.add_input(RUN, Tensor((), "i64"), location)
-            self._main.carry(NEXT, RUN, lambda: tri.Add.build(run, number(1)).y)
-        return self._run
+
+def _key_of(counter: ir.Value, key: ir.Value) -> ir.Value:
+    """Return the key of an iteration: 64 random bits of another key, the last of them 1."""
+    twice = tri.ShiftLeft.build(counter, _unsigned(1)).y
+    high = _squares(twice, key)
+    low = _squares(tri.BitwiseOr.build(twice, _unsigned(1)).y, key)
+    both = tri.BitwiseOr.build(tri.ShiftLeft.build(high, _unsigned(32)).y, low).y
+    return tri.BitwiseOr.build(both, _unsigned(1)).y
 
 
 def _squares(counter: ir.Value, key: ir.Value) -> ir.Value:
@@ -89,13 +120,6 @@ def _swapped(x: ir.Value) -> ir.Value:
     """Exchange the halves of integers."""
     high = tri.ShiftLeft.build(x, _unsigned(32)).y
     return tri.BitwiseOr.build(high, tri.ShiftRight.build(x, _unsigned(32)).y).y
-
-
-def _key(draw: int, seed: float | None) -> int:
-    """Return an odd key for a draw of a model; with a seed, another one."""
-    bits = 0 if seed is None else int(np.float64(seed).view(np.uint64)) + 1
-    mixed = _mixed(_mixed(bits) + draw)
-    return mixed | 1
 
 
 def _mixed(bits: int) -> int:

@@ -91,7 +91,7 @@ class _Visible:
 
 def _needs(nodes: Sequence[Named], makers: Mapping[str, int | None]) -> list[list[int]]:
     """Return for each node the indices of those whose values it, or a graph of it, uses."""
-    used = [dict.fromkeys(_uses(proto)) for _, proto in nodes]
+    used = [dict.fromkeys(uses(proto)) for _, proto in nodes]
     return [[n for value in values if (n := makers.get(value)) is not None] for values in used]
 
 
@@ -148,8 +148,8 @@ def _output_faults(graph: onnx.GraphProto, visible: Container[object]) -> Iterat
         seen.add(value.name)
 
 
-def _uses(proto: onnx.NodeProto) -> Iterator[str]:
-    """Yield the values that a node uses, those that its subgraphs capture included."""
+def uses(proto: onnx.NodeProto) -> Iterator[str]:
+    """Yield the names of the values that a node uses, those that its subgraphs capture included."""
     yield from filter(None, proto.input)
     for _, graph in subgraphs(proto):
         yield from _captured(graph)
@@ -159,7 +159,7 @@ def _captured(graph: onnx.GraphProto) -> Iterator[str]:
     """Yield the values that a subgraph uses and does not define."""
     own = given_names(graph) | {value.name for value in graph.input}
     own |= {output for node in graph.node for output in node.output}
-    used = [name for node in graph.node for name in _uses(node)]
+    used = [name for node in graph.node for name in uses(node)]
     yield from (name for name in [*used, *(o.name for o in graph.output)] if name not in own)
 
 

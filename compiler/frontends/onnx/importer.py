@@ -15,10 +15,11 @@ from ....dialects.core.tensor import Array, Bindings
 from ..core.bindings import input_types
 from ..core.found_sizes import FoundSizes
 from ..core.main_function import MainFunction
-from ..core.random_numbers import RandomNumbers
+from ..core.random_numbers import Draws, RandomNumbers
 from ..core.results import fault_diagnostic, flat_results, name_results
 from ..core.values import only
 from .check import check_nodes, operator_sets
+from .control_flow.sinking import BranchesDiffer, returned_outputs, sink
 from .functions import expand_function
 from .graph import Named, check_graph, named_nodes, operator_domain, ordered_nodes
 from .inputs import declared_input, model_inputs
@@ -58,7 +59,7 @@ class _Importer:
         self.opsets = opsets
         self.initial_value = initial_value
         self.main = MainFunction()
-        self.random = RandomNumbers(self.main)
+        self.draws = Draws(self.main)
 
     def run(
         self,
@@ -67,7 +68,9 @@ class _Importer:
         shapes: Bindings,
         constants: Mapping[str, Array],
     ) -> Module:
-        scope = Scope({"": None}, {t.name: t for t in graph.initializer})
+        returned = tuple(value.name for value in graph.output)
+        initializers = {t.name: t for t in graph.initializer}
+        scope = Scope({"": None}, initializers, returned=returned)
         given, constants, nothing = split_nothing(model_inputs(graph), constants)
         scope.values |= nothing
         inputs, shapes = tensor_inputs(given, shapes)
@@ -90,15 +93,43 @@ class _Importer:
     # -- nodes --------------------------------------------------------------------------------
 
     def _nodes(self, nodes: Sequence[Named], scope: Scope) -> None:
-        for name, proto in nodes:
+        rest = list(nodes)[::-1]
+        while rest:
+            named = rest.pop()
+            name, proto = named
             what = f"'{proto.op_type}' node"
             try:
                 with self.main.checks_of(name, what):
                     self._node(proto, name, scope)
+            except BranchesDiffer as error:
+                rest = self._sunk(named, error, rest, scope)
             except (Invalid, Unsupported, MemoryError) as error:
-                kind = InvalidNode if isinstance(error, Invalid) else CompileError
-                found_of = self.main.sources_of_found_sizes()
-                raise kind([fault_diagnostic(name, what, error, found_of)]) from None
+                raise self._fault(name, what, error) from None
+
+    def _sunk(
+        self, named: Named, differ: BranchesDiffer, rest: Sequence[Named], scope: Scope
+    ) -> list[Named]:
+        """Move nodes of the rest, the first at its end, into branches that differ.
+
+        What a branch returns differs in the node around it, too.
+        """
+        returned = returned_outputs(named, differ.outputs, scope.returned)
+        sunk = None if returned else sink(named, differ.outputs, rest[::-1], scope.returned)
+        if sunk is not None:
+            return sunk[::-1]
+        fault = differ.fault
+        if not isinstance(fault, CompileError):
+            fault = self._fault(named.name, f"'{named.proto.op_type}' node", fault)
+        if returned and scope.is_branch:
+            raise BranchesDiffer(returned, fault)
+        raise fault from None
+
+    def _fault(
+        self, name: str, what: str, error: Invalid | Unsupported | MemoryError
+    ) -> CompileError:
+        kind = InvalidNode if isinstance(error, Invalid) else CompileError
+        found_of = self.main.sources_of_found_sizes()
+        return kind([fault_diagnostic(name, what, error, found_of)])
 
     def _subgraph_nodes(self, nodes: Sequence[Named], scope: Scope) -> None:
         check_supported(nodes, self.opsets)
@@ -114,7 +145,7 @@ class _Importer:
         outputs = tuple(map(scope.value_name, proto.output))
         subgraphs = (self.main, self._subgraph_nodes, self._initializer, scope, name, outputs)
         known, graphs = (self.main.evaluate, self.main.sizes), Subgraphs(*subgraphs)
-        drawn = FoundSizes(self.main), self.random
+        drawn = FoundSizes(self.main), RandomNumbers(self.draws, scope.iterations)
         node = Node(name, proto.op_type, domain, outputs, opset, *known, graphs, *drawn)
         operands = self._operands(rule, proto, scope)
         attributes = _attributes(rule, proto)
@@ -142,7 +173,8 @@ class _Importer:
             raise Unsupported("has no rule and no function body for these input types")
         values: dict[str, Item | None] = dict.fromkeys(function.inputs)
         values.update(zip(function.inputs, inputs, strict=False))
-        inner = Scope({"": None} | values, {}, region=scope.region, prefix=scope.prefix)
+        kept = scope.region, scope.prefix, scope.iterations
+        inner = Scope({"": None} | values, {}, None, *kept)
         opsets = self.opsets
         self.opsets = {**opsets, **function.opsets}
         try:
@@ -159,9 +191,12 @@ class _Importer:
     def _body_node(self, body: onnx.NodeProto, name: str, scope: Scope) -> None:
         try:
             self._node(body, name, scope)
-        except (Invalid, Unsupported) as error:
+        except (Invalid, Unsupported) as found:
+            error = found.fault if isinstance(found, BranchesDiffer) else found
+            if isinstance(error, CompileError):
+                raise error from None
             error.args = (f"consists of '{body.op_type}' and others, which {error}",)
-            raise
+            raise error from None
 
     # -- operands -----------------------------------------------------------------------------
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import onnx
 
 from ....dialects.core.errors import Invalid
+from ....dialects.core.mlir import ir
 from .items import Item
 
 MakeConstant = Callable[[onnx.TensorProto], Item]
@@ -17,8 +18,10 @@ class Scope:
     """Map the names of one graph or function body to items; None is an input that is left out.
 
     What a scope does not define, the scopes `around` it may. `region` is the number of the region
-    of IR that the scope builds: constants are made in the region that uses them. `prefix` is put
-    before the names of values, which differ between branches, and between iterations.
+    of IR that the scope builds: constants are made in the region that uses them. `iterations` are
+    the numbers of iterations of the loops whose bodies it is in, the outermost first. `prefix` is
+    put before the names of values, which differ between branches, and between iterations.
+    `returned` are the values that the graph returns, which may be a branch that a run chooses.
     """
 
     values: dict[str, Item | None]
@@ -26,6 +29,9 @@ class Scope:
     around: "Scope | None" = None
     region: int = 0
     prefix: str = ""
+    iterations: tuple[ir.Value, ...] = ()
+    returned: tuple[str, ...] = ()
+    is_branch: bool = False
 
     def find(self, name: str, make: MakeConstant) -> Item:
         """Return what a name stands for; make its constant where it is an initializer."""
@@ -50,7 +56,9 @@ class Scope:
     def inner(self, graph: onnx.GraphProto, prefix: str) -> "Scope":
         """Return a scope for a subgraph of a node of this one."""
         initializers = {tensor.name: tensor for tensor in graph.initializer}
-        return Scope({"": None}, initializers, self, self.region, prefix)
+        returned = tuple(value.name for value in graph.output)
+        same = self.region, prefix, self.iterations
+        return Scope({"": None}, initializers, self, *same, returned)
 
     def outwards(self) -> Iterator["Scope"]:
         """Yield this scope and those around it."""

@@ -44,11 +44,6 @@ class Subgraphs:
         self._name = name
         self._outputs = outputs
 
-    @property
-    def in_region(self) -> bool:
-        """Return whether the node is in a body that a run may leave out or repeat."""
-        return self._scope.region > 0
-
     def named(self, name: str) -> Item:
         """Return what a name stands for where the node is."""
         return self._scope.find(name, self._constant)
@@ -58,16 +53,27 @@ class Subgraphs:
         return self.main.known(value, what)
 
     def inline(
-        self, graph: onnx.GraphProto, inputs: Sequence[Item], label: str, *, region: bool = False
+        self,
+        graph: onnx.GraphProto,
+        inputs: Sequence[Item],
+        label: str,
+        *,
+        region: bool = False,
+        branch: bool = False,
+        iteration: ir.Value | None = None,
     ) -> tuple[Item, ...]:
         """Import a subgraph at the insertion point, in a `region` of its own or where the node is.
 
+        So is the body of a loop, of which `iteration` is the number of the iteration. A `branch` is
+        one of an `If`.
         Returns its outputs. The names of its nodes begin with that of the node and the label, as
         those of its values do.
         """
         prefix = f"{self._name}{label}/"
         scope = self._scope.inner(graph, prefix)
-        scope.region += region
+        scope.is_branch = branch
+        scope.region += region or iteration is not None
+        scope.iterations += () if iteration is None else (iteration,)
         formals = [value.name for value in graph.input]
         if len(formals) != len(inputs):
             raise Invalid(f"has a body of {len(formals)} inputs, must have {len(inputs)}")
@@ -80,10 +86,12 @@ class Subgraphs:
         """Let what is built meanwhile be undone."""
         draft = Draft(self.main, self.main.mark())
         scopes = [(scope, dict(scope.values)) for scope in self._scope.outwards()]
-        yield draft
-        if draft.undone:
-            for scope, values in scopes:
-                scope.values = values
+        try:
+            yield draft
+        finally:
+            if draft.undone:
+                for scope, values in scopes:
+                    scope.values = values
 
     def name_outputs(self, items: Sequence[Item]) -> None:
         """Name values that were made inside of the node after the outputs that they become."""

@@ -88,3 +88,25 @@ func.func @scans(%n: tensor<i64>, %x: tensor<4x2xf32>) {
   }) {operandSegmentSizes = array<i32: 1, 0, 0, 1, 0>} : (tensor<i64>, tensor<4x2xf32>) -> ()
   return
 }
+
+// -----
+
+func.func @joins_to_a_known_size(%n: tensor<i64>, %x: tensor<2x3xf32>) -> tensor<2x3xf32> {
+  // expected-error @below {{'tri.loop' op joins outputs to tensor<2x3xf32>, must find the size of its first axis}}
+  %r = "tri.loop"(%n, %x) ({
+  ^bb0(%i: tensor<i64>, %a: tensor<2x3xf32>):
+    "tri.yield"(%a) : (tensor<2x3xf32>) -> ()
+  }) {joined = 1 : i64, operandSegmentSizes = array<i32: 1, 0, 0, 0, 1>} : (tensor<i64>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  return %r : tensor<2x3xf32>
+}
+
+// -----
+
+func.func @joins_more_than_it_has(%n: tensor<i64>, %x: tensor<2x3xf32>) -> tensor<2x3xf32> {
+  // expected-error @below {{'tri.loop' op joins 1 outputs, has 0}}
+  %r = "tri.loop"(%n, %x) ({
+  ^bb0(%i: tensor<i64>, %a: tensor<2x3xf32>):
+    "tri.yield"(%a) : (tensor<2x3xf32>) -> ()
+  }) {joined = 1 : i64, operandSegmentSizes = array<i32: 1, 0, 1, 0, 0>} : (tensor<i64>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  return %r : tensor<2x3xf32>
+}

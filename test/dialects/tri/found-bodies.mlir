@@ -32,3 +32,17 @@ func.func @grows(%n: tensor<i64>, %x: tensor<1x3xf32>) -> (tensor<?x3xf32, ["u2"
   }) {carried_sizes = ["u0"], operandSegmentSizes = array<i32: 1, 0, 1, 0, 1>, result_sizes = ["u1", "u2"]} : (tensor<i64>, tensor<1x3xf32>, tensor<1x3xf32>) -> (tensor<?x3xf32, ["u2", ""]>, tensor<?x3xf32, ["u1", ""]>)
   return %r#0, %r#1 : tensor<?x3xf32, ["u2", ""]>, tensor<?x3xf32, ["u1", ""]>
 }
+
+// What iterations put out may be joined instead of stacked: the size of the whole is found.
+// CHECK-LABEL: func.func @joins
+// CHECK:         "tri.loop"
+// CHECK:         joined = 1
+// CHECK-SAME:    result_sizes = ["u1"]
+func.func @joins(%n: tensor<i64>, %x: tensor<?x3xf32, ["N", ""]>) -> tensor<?x3xf32, ["u1", ""]>
+    attributes {trivium.inputs = ["n", "x"], trivium.symbols = {N = "0..", u1 = "0.."}} {
+  %r = "tri.loop"(%n, %x) ({
+  ^bb0(%i: tensor<i64>, %a: tensor<?x3xf32, ["N", ""]>):
+    "tri.yield"(%a) : (tensor<?x3xf32, ["N", ""]>) -> ()
+  }) {joined = 1 : i64, operandSegmentSizes = array<i32: 1, 0, 0, 0, 1>, result_sizes = ["u1"]} : (tensor<i64>, tensor<?x3xf32, ["N", ""]>) -> tensor<?x3xf32, ["u1", ""]>
+  return %r : tensor<?x3xf32, ["u1", ""]>
+}

@@ -75,6 +75,12 @@ def refusal(step: Step) -> str:
     return str(caught.value)
 
 
+def test_what_is_joined_is_gathered() -> None:
+    assert "'steps[0].joined' is 1, must be from 0 to 0" in refusal(replace(SCAN, joined=1))
+    found = replace(SCAN, outputs=(), gathered=(Move(SUM, ALL),), joined=1)
+    assert "has buffers of [1, 2] axes" in refusal(found)
+
+
 def test_nested_steps_survive_json() -> None:
     made = manifest(SCAN, BRANCH)
     check(made)

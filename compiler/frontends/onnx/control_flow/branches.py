@@ -9,13 +9,15 @@ from .....dialects.core.attributes import type_of
 from .....dialects.core.errors import InvalidNode, Unsupported
 from .....dialects.core.mlir import ir
 from .....dialects.core.sizes.atoms import Size
+from .....dialects.core.sizes.checks import Check
 from .....dialects.core.tensor import Tensor
 from ...core.bodies import Bodies
-from ...core.values import tensor
+from ...core.values import cast, tensor
 from ..items import Item, kind_of, regrouped, spell_item, tensors_of
 from ..registry import Node
 from .joined_forms import form_of, in_form
 from .joined_sizes import joined_shape
+from .sinking import BranchesDiffer
 
 
 def branch(
@@ -23,16 +25,33 @@ def branch(
 ) -> tuple[Item, ...]:
     """Import the first of two branches for a condition that is true, and the second."""
     bodies = Bodies(node.graphs.main, tri.If.op_name, 2)
+    try:
+        return _branch(node, condition, branches, bodies)
+    except BranchesDiffer:
+        bodies.drop()
+        raise
+
+
+def _branch(
+    node: Node,
+    condition: ir.Value,
+    branches: Sequence[tuple[onnx.GraphProto, str]],
+    bodies: Bodies,
+) -> tuple[Item, ...]:
     outside = {*node.graphs.main.symbols}
     made: list[tuple[Item, ...] | InvalidNode] = []
+    checks: list[Sequence[Check]] = []
     for graph, label in branches:
+        before = node.graphs.main.mark()
         with bodies.body(()):
             made.append(_imported(node, graph, label))
+        checks.append(node.graphs.main.take_checks(before, outside))
     made = _of_one_form(bodies.blocks, made, outside)
     able = [each for each in made if not isinstance(each, InvalidNode)]
     if not able:
         raise next(each for each in made if isinstance(each, InvalidNode))
     types, found = _agreed(node, condition, able, outside)
+    _guard(node, condition, checks)
     for block, each in zip(bodies.blocks, made, strict=True):
         with ir.InsertionPoint(block):
             if isinstance(each, InvalidNode):
@@ -46,6 +65,20 @@ def branch(
     return tuple(regrouped(item, rest) for item in able[0])
 
 
+def _guard(node: Node, condition: ir.Value, checks: Sequence[Sequence[Check]]) -> None:
+    """Check sizes for a branch in runs that take it alone.
+
+    The condition becomes a size for this: 1 where the first branch is taken.
+    """
+    if not any(checks):
+        return
+    number = tri.Reshape.build(cast(condition, "i64"), shape=(1,)).y
+    (taken,) = node.found.define(number, [1])
+    for each, factor in zip(checks, (taken, 1 - taken), strict=True):
+        for check in each:
+            node.graphs.main.add_check(check, factor)
+
+
 def _imported(node: Node, graph: onnx.GraphProto, label: str) -> tuple[Item, ...] | InvalidNode:
     """Import a branch; return the fault of one that cannot run with the sizes that the model has.
 
@@ -53,7 +86,7 @@ def _imported(node: Node, graph: onnx.GraphProto, label: str) -> tuple[Item, ...
     """
     with node.graphs.draft() as draft:
         try:
-            return node.graphs.inline(graph, (), label, region=True)
+            return node.graphs.inline(graph, (), label, region=True, branch=True)
         except InvalidNode as fault:
             draft.undo()
             return fault
@@ -90,17 +123,30 @@ def _agreed(
 
     Tensors may differ in sizes.
     """
+    items = list(zip(*able, strict=True))
+    if differing := [number for number, each in enumerate(items) if not _alike(each)]:
+        raise BranchesDiffer(differing, _fault(node, condition, able))
     listed = [[tensor(value) for item in each for value in tensors_of(item)] for each in able]
-    alike = len({tuple(map(kind_of, each)) for each in able}) == 1
-    pairs = list(zip(*listed, strict=True)) if alike else []
-    if not alike or any(len({(t.dtype, t.rank) for t in each}) > 1 for each in pairs):
-        spelt = " and ".join(", ".join(map(spell_item, each)) for each in able)
-        node.graphs.known(condition, f"input 'cond', as branches return {spelt},")
-        raise Unsupported(f"has branches that return {spelt}")
     types: list[Tensor] = []
     found: tuple[Size, ...] = ()
-    for each in pairs:
+    for each in zip(*listed, strict=True):
         shape, new = joined_shape(each, node.found, outside)
         types.append(Tensor(shape, each[0].dtype))
         found = (*found, *new)
     return types, found
+
+
+def _alike(items: Sequence[Item]) -> bool:
+    """Return whether items are of one kind, and their tensors of one rank and element type."""
+    ranks = {tuple((t.dtype, t.rank) for t in map(tensor, tensors_of(item))) for item in items}
+    return len(ranks) == len({kind_of(item) for item in items}) == 1
+
+
+def _fault(node: Node, condition: ir.Value, able: Sequence[tuple[Item, ...]]) -> Unsupported:
+    """Return the error for branches that differ: the condition must be known."""
+    spelt = " and ".join(", ".join(map(spell_item, each)) for each in able)
+    try:
+        node.graphs.known(condition, f"input 'cond', as branches return {spelt},")
+    except Unsupported as fault:
+        return fault
+    return Unsupported(f"has branches that return {spelt}")

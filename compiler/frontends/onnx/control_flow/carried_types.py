@@ -1,6 +1,6 @@
 """The types of what a loop carries, whose sizes may change from iteration to iteration."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import TypeAlias, TypeVar
 
 from .....dialects import tri
@@ -49,6 +49,19 @@ class CarriedTypes:
                     return bodies, built
                 bodies.drop()
                 draft.undo()
+
+    def leave_out(self, numbers: Collection[int]) -> None:
+        """Forget values that are not carried after all; others are numbered anew."""
+        left_out = [size for (n, _), size in self._taken.items() if n in numbers]
+        self._node.graphs.main.forget_symbols(left_out)
+        kept = [number for number in range(len(self._initial)) if number not in numbers]
+        self._initial = [self._initial[number] for number in kept]
+        self._least = {
+            (kept.index(n), axis): v for (n, axis), v in self._least.items() if n in kept
+        }
+        self._taken = {
+            (kept.index(n), axis): v for (n, axis), v in self._taken.items() if n in kept
+        }
 
     def results(self) -> tuple[list[Tensor], tuple[Size, ...]]:
         """Return the types of what is carried last, and their sizes that are found."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
@@ -27,7 +28,11 @@ class Form:
     has_lengths: bool
 
 
-def form_of(items: Sequence[Item]) -> Form | list[Tensor] | None:
+Forms: TypeAlias = Form | list[Tensor] | None
+"""How sequences are joined: a form, or the tensors that it must fit; None where nothing is."""
+
+
+def form_of(items: Sequence[Item]) -> Forms:
     """Return how sequences are joined that must be of one form; None for what is, or for no lists.
 
     It is that of one that is joined, or is found from the types of all tensors. A form has types
@@ -44,7 +49,7 @@ def form_of(items: Sequence[Item]) -> Form | list[Tensor] | None:
     return [tensor(x) for each in lists for x in each.tensors]
 
 
-def in_form(item: Item, form: Form | list[Tensor] | None, outside: Collection[str]) -> Item:
+def in_form(item: Item, form: Forms, outside: Collection[str]) -> Item:
     """Return an item as a form says, which leaves items alone that are no lists of tensors."""
     if form is None or not isinstance(item, TensorList):
         return item

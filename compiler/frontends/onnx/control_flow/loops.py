@@ -15,11 +15,11 @@ from .....dialects.core.tensor import Tensor
 from .....dialects.tri.control_flow import UNKNOWN
 from ...core.bodies import Bodies
 from ...core.values import constant, single, tensor
-from ..items import Item, kind_of, regrouped, spell_item, tensors_of
+from ..items import Item, JoinedSequence, kind_of, regrouped, spell_item, tensors_of
 from ..registry import Node
 from .carried_types import CarriedTypes
-from .joined_forms import Form, form_of, in_form
-from .joined_sizes import joined_shape
+from .joined_forms import Forms, form_of, in_form
+from .loop_plan import LoopPlan
 from .unrolling import ENDLESS, Body
 
 NUMBER = Tensor((), "i64")
@@ -30,11 +30,6 @@ def scalar(value: ir.Value) -> ir.Value:
     if tensor(value).size != 1:
         raise Invalid(f"takes {tensor(value)}, must have one element")
     return value if not tensor(value).rank else tri.Reshape.build(value, shape=()).y
-
-
-def _end(block: ir.Block, values: Sequence[ir.Value]) -> None:
-    with ir.InsertionPoint(block):
-        tri.Yield.build(values)
 
 
 def need_iterations(
@@ -66,49 +61,49 @@ def loop_op(
     begins = True if going is None else _truth(node, going)
     ends = not (begins and made.goes_on)
     iterations = UNKNOWN if ends else _iterations(node, count, trips)
-    _end(bodies.blocks[0], rest if not ends else [condition, *rest])
     operands = _ends(count, going, ends, iterations != UNKNOWN)
-    captured = bodies.close()
-    types, found = carried.results()
-    outputs = [tensor(value) for value in rest[len(initial) :]]
-    number = iterations
-    if outputs and iterations == UNKNOWN:
-        number = node.found.new(None if trips in (None, ENDLESS) else trips)
-        found = (number, *found)
-    for output in outputs:
-        shape, new = joined_shape([output], node.found, outside)
-        types.append(Tensor((number, *shape), output.dtype))
-        found = (*found, *new)
-    op = tri.Loop.create(
-        [*operands, initial, [], captured],
-        list(map(type_of, types)),
-        {"iterations": iterations, "carried_sizes": carried.sizes, "result_sizes": found},
-    )
-    bodies.move_to(op)
-    results = iter(op.results)
+    plan = LoopPlan(node, bodies, carried, outside, initial, rest)
+    most = None if trips in (None, ENDLESS) else trips
+    results = iter(plan.build(operands, [condition] * ends, iterations, most=most))
     return (*(regrouped(item, results) for item in items), *results)
 
 
 def carried_items(body: Body, given: Sequence[Item]) -> list[Item]:
     """Return what a loop carries: sequences as what they are when they are joined.
 
-    How that is, the first iteration tells, which is imported for it.
+    How that is, an iteration tells, which is imported for it: one that takes tensors of the types
+    that they have in all iterations, as far as these do not depend on the sequences.
     """
     if all(isinstance(item, ir.Value) for item in given):
         return list(given)
     outside = {*body.node.graphs.main.symbols}
-    bodies = Bodies(body.node.graphs.main, tri.Loop.op_name, 1)
-    after: list[Item] = []
+    others = [value for item in given if _is_carried(item) for value in tensors_of(item)]
+    carried = CarriedTypes(body.node, list(map(tensor, others)))
+
+    def build(bodies: Bodies, types: Sequence[Tensor]) -> tuple[list[ir.Value], list[Forms]]:
+        with bodies.body([type_of(each) for each in (NUMBER, *types)]) as block:
+            number, *values = block.arguments
+            arguments = iter(values)
+            taken = [regrouped(x, arguments) if _is_carried(x) else x for x in given]
+            after = body.import_once(number, (number, constant(np.array(True)), *taken))[1:]
+            pairs = list(zip(taken, after, strict=False))
+            forms = [_carried_form(*pair) for pair in pairs]
+            made = [v for pair in pairs if _is_carried(pair[0]) for v in _carried_on(*pair)]
+        return made, forms
+
     with body.node.graphs.draft() as draft:
-        with bodies.body([type_of(NUMBER)]) as block:
-            after += body.import_once((block.arguments[0], constant(np.array(True)), *given))[1:]
-            forms = [_carried_form(*pair) for pair in zip(given, after, strict=False)]
+        bodies, forms = carried.build_body(build)
         bodies.drop()
         draft.undo()
     return [in_form(item, form, outside) for item, form in zip(given, forms, strict=True)]
 
 
-def _carried_form(given: Item, after: Item) -> Form | list[Tensor] | None:
+def _is_carried(item: Item) -> bool:
+    """Return whether a loop carries an item as it is: lists of tensors it joins."""
+    return isinstance(item, ir.Value | JoinedSequence)
+
+
+def _carried_form(given: Item, after: Item) -> Forms:
     """Return how a loop joins a sequence: as after its body, or by the tensors in it then."""
     form = form_of([given, after])
     return [*map(tensor, tensors_of(after))] if form is None else form
@@ -130,7 +125,7 @@ def _loop_body(
         number, *values = block.arguments
         arguments = iter(values)
         taken = [regrouped(item, arguments) for item in items]
-        condition, *made = body.import_once((number, constant(np.array(True)), *taken))
+        condition, *made = body.import_once(number, (number, constant(np.array(True)), *taken))
         going = scalar(_only_tensor(condition))
         carried = [v for pair in zip(items, made, strict=False) for v in _carried_on(*pair)]
         outputs = [_only_tensor(item) for item in made[len(items) :]]
@@ -170,26 +165,15 @@ def scan_op(
 
     def build(bodies: Bodies, types: Sequence[Tensor]) -> tuple[list[ir.Value], list[ir.Value]]:
         with bodies.body([type_of(each) for each in (NUMBER, *types, *elements)]) as block:
-            made = [_only_tensor(item) for item in body.import_once(list(block.arguments)[1:])]
+            number, *taken = block.arguments
+            made = [_only_tensor(item) for item in body.import_once(number, taken)]
         return made[: body.carried], made
 
     carried = CarriedTypes(body.node, list(map(tensor, states)))
     outside = {*body.node.graphs.main.symbols}
     bodies, made = carried.build_body(build)
-    _end(bodies.blocks[0], made)
-    captured = bodies.close()
-    types, found = carried.results()
-    for output in map(tensor, made[body.carried :]):
-        shape, new = joined_shape([output], body.node.found, outside)
-        types.append(Tensor((length, *shape), output.dtype))
-        found = (*found, *new)
-    op = tri.Loop.create(
-        [None, None, states, scanned, captured],
-        list(map(type_of, types)),
-        {"iterations": length, "carried_sizes": carried.sizes, "result_sizes": found},
-    )
-    bodies.move_to(op)
-    return list(op.results)
+    plan = LoopPlan(body.node, bodies, carried, outside, states, made)
+    return plan.build([None, None], [], length, scanned)
 
 
 def _ends(

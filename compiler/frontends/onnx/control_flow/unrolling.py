@@ -35,9 +35,9 @@ class Body:
         """Import one iteration, after the others."""
         return self.node.graphs.inline(self.graph, inputs, f"{label}[{number}]")
 
-    def import_once(self, inputs: Sequence[Item]) -> tuple[Item, ...]:
-        """Import the body into the region of a loop that runs it."""
-        return self.node.graphs.inline(self.graph, inputs, "/body", region=True)
+    def import_once(self, number: ir.Value, inputs: Sequence[Item]) -> tuple[Item, ...]:
+        """Import the body into the region of a loop that runs it, with the number of iterations."""
+        return self.node.graphs.inline(self.graph, inputs, "/body", iteration=number)
 
     def fits(self, trips: Size) -> bool:
         """Return whether the loop may be unrolled: its iterations are known, and not many."""

@@ -4,21 +4,13 @@ import numpy as np
 import onnx
 
 from .....dialects import tri
-from .....dialects.core.errors import Invalid, Unsupported
+from .....dialects.core.errors import Invalid
 from .....dialects.core.op import Op
 from .....dialects.core.tensor import DTYPES, Array, numpy_dtype
-from ...core.random_numbers import RandomNumbers
 from ...core.run_time_shapes import listed
 from ...core.values import cast, constant, constant_of, filled, tensor
 from ..element_types import element_type
 from ..registry import Node, Sizes, Value, onnx_op
-
-
-def generator(node: Node) -> RandomNumbers:
-    """Return what draws for a node; raise Unsupported in bodies, whose runs are not counted."""
-    if node.graphs.in_region:
-        raise Unsupported("draws random numbers in a body that a run may repeat")
-    return node.random
 
 
 @onnx_op("RandomUniform", since=1)
@@ -52,7 +44,7 @@ def _uniform(
 ) -> Value:
     if not low < high:
         raise Invalid(f"draws from {low} to {high}, must be in this order")
-    drawn = generator(node).uniform(shape, dtype, seed)
+    drawn = node.random.uniform(shape, dtype, seed)
     return cast(_scaled(drawn, high - low, low), dtype)
 
 
@@ -85,7 +77,7 @@ def random_normal_like(
 def _normal(
     node: Node, shape: Sizes, dtype: str, mean: float, scale: float, seed: float | None
 ) -> Value:
-    drawn = generator(node).normal(shape, dtype, seed)
+    drawn = node.random.normal(shape, dtype, seed)
     return cast(_scaled(drawn, scale, mean), dtype)
 
 
@@ -114,7 +106,7 @@ def bernoulli(
     x: Value, *, dtype: int | None = None, seed: float | None = None, node: Node
 ) -> Value:
     """Draw 1 with the probability that each element has, and else 0."""
-    drawn = generator(node).uniform(tensor(x).shape, tensor(x).dtype, seed)
+    drawn = node.random.uniform(tensor(x).shape, tensor(x).dtype, seed)
     ones = tri.Less.build(drawn, cast(x, tensor(drawn).dtype)).y
     return cast(ones, tensor(x).dtype if dtype is None else element_type(dtype))
 
@@ -134,7 +126,7 @@ def multinomial(
     batch, classes = tensor(x).shape
     wide = cast(x, "f64" if tensor(x).dtype == "f64" else "f32")
     ends = tri.CumSum.build(tri.Softmax.build(wide, axis=1).y, axis=1).y
-    drawn = generator(node).uniform((batch, sample_size), tensor(wide).dtype, seed)
+    drawn = node.random.uniform((batch, sample_size), tensor(wide).dtype, seed)
     below = tri.LessEqual.build(
         tri.Reshape.build(ends, shape=(batch, 1, classes)).y,
         tri.Reshape.build(drawn, shape=(batch, sample_size, 1)).y,
@@ -160,7 +152,7 @@ def dropout(
         return x, filled(tensor(x).shape, np.ones((), np.bool_))
     wide = "f64" if tensor(x).dtype == "f64" else "f32"
     part = constant(np.array(0.5, numpy_dtype(wide))) if ratio is None else cast(ratio, wide)
-    drawn = generator(node).uniform(tensor(x).shape, wide, None if seed is None else float(seed))
+    drawn = node.random.uniform(tensor(x).shape, wide, None if seed is None else float(seed))
     kept = tri.GreaterEqual.build(drawn, part).y
     rest = tri.Sub.build(constant(np.array(1, numpy_dtype(wide))), part).y
     scaled = cast(tri.Div.build(cast(x, wide), rest).y, tensor(x).dtype)

@@ -133,3 +133,30 @@ def test_what_a_loop_puts_out_has_one_shape() -> None:
     assert results(GROWING, np.array(1), x)[0].shape == (1, 1)
     with pytest.raises(Invalid, match=r"puts out tensors of shapes \(1,\) and \(2,\)"):
         results(GROWING, np.array(2), x)
+
+
+JOINING = """
+func.func @main(%n: tensor<i64>, %x: tensor<1x2xf32>) -> tensor<?x2xf32, ["u2", ""]>
+    attributes {trivium.inputs = ["n", "x"],
+                trivium.symbols = {u0 = "0..", u1 = "0..", u2 = "0.."}} {
+  %r:2 = "tri.loop"(%n, %x) ({
+  ^bb0(%i: tensor<i64>, %h: tensor<?x2xf32, ["u0", ""]>):
+    %b = "tri.concat"(%h, %h) {axis = 0 : i64}
+        : (tensor<?x2xf32, ["u0", ""]>, tensor<?x2xf32, ["u0", ""]>)
+        -> tensor<?x2xf32, ["2*u0", ""]>
+    "tri.yield"(%b, %h)
+        : (tensor<?x2xf32, ["2*u0", ""]>, tensor<?x2xf32, ["u0", ""]>) -> ()
+  }) {carried_sizes = ["u0"], joined = 1 : i64, operandSegmentSizes = array<i32: 1, 0, 1, 0, 0>,
+      result_sizes = ["u1", "u2"]} : (tensor<i64>, tensor<1x2xf32>)
+      -> (tensor<?x2xf32, ["u1", ""]>, tensor<?x2xf32, ["u2", ""]>)
+  return %r#1 : tensor<?x2xf32, ["u2", ""]>
+}
+"""
+
+
+@pytest.mark.parametrize("count", [0, 1, 3])
+def test_what_is_joined_may_differ_in_size(count: int) -> None:
+    x = np.float32([[1, 2]])
+    np.testing.assert_array_equal(
+        results(JOINING, np.array(count), x)[0], np.repeat(x, 2**count - 1, 0)
+    )

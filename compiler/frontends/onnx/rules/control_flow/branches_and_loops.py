@@ -8,6 +8,7 @@ from ....core.values import single
 from ...control_flow.branches import branch
 from ...control_flow.loops import carried_items, loop_op, need_iterations
 from ...control_flow.scans import Scan, scan_batches
+from ...control_flow.sinking import BranchesDiffer
 from ...control_flow.unrolling import MOST_NODES, MOST_TRIPS, Body, trip_count, unroll
 from ...items import EmptyOptional, Item
 from ...registry import Node, Value, onnx_op
@@ -22,10 +23,15 @@ def if_(
         if len(graph.output) != len(node.outputs):
             raise Invalid(f"has {len(node.outputs)} outputs, a branch has {len(graph.output)}")
     known = node.evaluate(cond)
-    if known is None:
-        return branch(node, cond, branches)
-    graph, label = branches[0 if single(known) else 1]
-    results = node.graphs.inline(graph, (), label)
+    with node.graphs.draft() as draft:
+        try:
+            if known is None:
+                return branch(node, cond, branches)
+            graph, label = branches[0 if single(known) else 1]
+            results = node.graphs.inline(graph, (), label, branch=True)
+        except BranchesDiffer:
+            draft.undo()
+            raise
     node.graphs.name_outputs(results)
     return results
 
@@ -54,8 +60,8 @@ def loop(
         )
     try:
         items = carried_items(whole, initial)
-    except Unsupported:
-        need_iterations(whole, m, cond, "as it carries a sequence")
+    except Unsupported as error:
+        need_iterations(whole, m, cond, f"as it {error}")
         raise
     return loop_op(whole, trips, m, cond, items)
 

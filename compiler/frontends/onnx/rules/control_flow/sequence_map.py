@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import onnx
 
 from ......dialects.core.errors import Invalid
+from ......dialects.core.mlir import ir
 from ....core.values import number
 from ...control_flow.loops import carried_items, loop_op
 from ...control_flow.unrolling import Body
@@ -57,17 +58,17 @@ class _Map(Body):
 
     given: Sequence[Item]
 
-    def import_once(self, inputs: Sequence[Item]) -> tuple[Item, ...]:
-        count, going, *made = inputs
-        elements = [_element(item, count, self.node) for item in self.given]
-        results = super().import_once(elements)
+    def import_once(self, number: ir.Value, inputs: Sequence[Item]) -> tuple[Item, ...]:
+        _, going, *made = inputs
+        elements = [_element(item, number, self.node) for item in self.given]
+        results = super().import_once(number, elements)
         pairs = zip(made, results, strict=True)
         return going, *(_insert(xs, x, self.node) for xs, x in pairs)
 
 
-def _element(item: Item, at: Item, node: Node) -> Item:
+def _element(item: Item, at: ir.Value, node: Node) -> Item:
     is_list = isinstance(item, TensorList | JoinedSequence)
-    return sequence_at(item, at, node=node) if is_list and isinstance(at, Value) else item
+    return sequence_at(item, at, node=node) if is_list else item
 
 
 def _insert(xs: Item, x: Item, node: Node) -> Item:

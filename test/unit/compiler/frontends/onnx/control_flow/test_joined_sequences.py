@@ -188,6 +188,36 @@ def test_a_place_outside_is_one_line() -> None:
             }""",
             "puts tensor<4xf32> into a sequence of tensors",
         ),
+        (
+            """(float[N, 3] x, int64 steps) => (int64 n) <bool on = {1}> {
+                none = SequenceEmpty ()
+                xs, last = Loop (steps, on, none, x) <body = each
+                        (int64 i, bool c, seq(float[r, q]) s, float[h, k] v)
+                        => (bool go, seq(float[t, u]) more, float[e, f] next) {
+                    go = Identity (c)
+                    more = SequenceInsert (s, v)
+                    rows = Concat <axis = 0> (v, v)
+                    next = Concat <axis = 1> (rows, rows)
+                }>
+                n = SequenceLength (xs)
+            }""",
+            r"which differ in the sizes of axes \[0, 1\]",
+        ),
+        (
+            """(float[N, 3] x, int64 steps) => (int64 n) <bool on = {1}> {
+                none = SequenceEmpty ()
+                xs, ys = Loop (steps, on, none, none) <body = each
+                        (int64 i, bool c, seq(float[r, 3]) s, seq(float[q, 3]) t)
+                        => (bool go, seq(float[k, 3]) s2, seq(float[l, 3]) t2) {
+                    go = Identity (c)
+                    s2 = SequenceInsert (s, x)
+                    all = ConcatFromSequence <axis = 0> (s2)
+                    t2 = SequenceInsert (t, all)
+                }>
+                n = SequenceLength (ys)
+            }""",
+            "into a sequence of tensors that are .* must fit there",
+        ),
     ],
 )
 def test_what_is_refused(text: str, message: str) -> None:
@@ -233,6 +263,59 @@ def test_a_loop_collects_tensors_of_several_sizes() -> None:
         }""",
         {"x": X, "counts": np.array([2, 0, 5])},
         {"x": X, "counts": np.array([1])},
+    )
+
+
+CHANGES = {
+    "grows": "Concat <axis = 0> (v, x)",
+    "shrinks": "Slice (v, one, big, zero)",
+    "is emptied": "Slice (v, zero, number, zero)",
+}
+
+
+@pytest.mark.parametrize("next_", CHANGES.values(), ids=CHANGES)
+@pytest.mark.parametrize("start", ["SequenceEmpty ()", "SequenceConstruct (x)"])
+def test_a_loop_collects_what_it_carries_while_that_changes(start: str, next_: str) -> None:
+    check(
+        f"""(float[N, 3] x, int64 steps, int64 at)
+                => (float[a, 3] y, float[b, 3] z, float[k, 3] last)
+                <bool on = {{1}}, int64[1] one = {{1}}, int64[1] big = {{99}},
+                int64[1] zero = {{0}}> {{
+            start = {start}
+            xs, last = Loop (steps, on, start, x) <body = each
+                    (int64 i, bool c, seq(float[r, 3]) s, float[h, 3] v)
+                    => (bool go, seq(float[q, 3]) more, float[e, 3] next) {{
+                go = Identity (c)
+                number = Reshape (i, one)
+                more = SequenceInsert (s, v)
+                next = {next_}
+            }}>
+            y = ConcatFromSequence <axis = 0> (xs)
+            z = SequenceAt (xs, at)
+        }}""",
+        {"x": X, "steps": np.array(3), "at": np.array(1)},
+        {"x": X[:2], "steps": np.array(1), "at": np.array(0)},
+        {"x": X[:3], "steps": np.array(5), "at": np.array(-1)},
+    )
+
+
+def test_a_sequence_of_what_its_own_tensors_become() -> None:
+    check(
+        """(float[3, N] x, int64 steps, int64 at) => (float[3, a] y, float[3, b] z)
+                <bool on = {1}, int64 last = {-1}> {
+            some = SequenceConstruct (x)
+            xs = Loop (steps, on, some) <body = each (int64 i, bool c, seq(float[3, r]) s)
+                    => (bool go, seq(float[3, q]) more) {
+                go = Identity (c)
+                v = SequenceAt (s, last)
+                next = Concat <axis = 1> (v, x)
+                more = SequenceInsert (s, next)
+            }>
+            y = ConcatFromSequence <axis = 1> (xs)
+            z = SequenceAt (xs, at)
+        }""",
+        {"x": X.T.copy(), "steps": np.array(3), "at": np.array(1)},
+        {"x": X[:2].T.copy(), "steps": np.array(0), "at": np.array(0)},
     )
 
 
