@@ -1,6 +1,6 @@
 """Compile Triton source to code for one architecture, kernel by kernel, on all cores.
 
-No GPU is needed, and no driver. Triton itself is only imported in the processes of `pool.py`.
+No GPU is needed, and no driver. Only the processes of `compiler_pool.py` import Triton itself.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,9 +11,10 @@ from typing import Any
 from ....dialects.core.extras import require
 from ...cache import recall, remember
 from ...core import Progress, kernel_progress
+from ...process_pool import TIMEOUT_SECONDS, Reply, Request
 from ..schedule.architecture import Architecture
 from .compiled import Compiled, Descriptor
-from .process_pool import TIMEOUT_SECONDS, Reply, Request, compiler_pool
+from .compiler_pool import compiler_pool
 from .source import Source
 
 CACHE_SUFFIX = ".gpu"

@@ -1,7 +1,8 @@
 """A process that compiles kernels with Triton, one request after another.
 
-`pool.py` starts it as a script, by its path, so that nothing of ours is imported here: what it
-needs comes with the requests. Requests and replies are dictionaries, sent over a connection.
+`compiler_pool.py` starts it as a script, by its path, so that nothing of ours is imported here:
+what it needs comes with the requests. Requests and replies are dictionaries, sent over a
+connection.
 """
 
 import os

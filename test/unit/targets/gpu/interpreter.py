@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from trivium.targets.gpu.emit.process_pool import ProcessPool
 from trivium.targets.gpu.emit.source import Source
+from trivium.targets.process_pool import ProcessPool
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

@@ -11,7 +11,7 @@ from ......dialects.core.tensor import numpy_dtype
 from ....core.values import cast, constant, filled, tensor
 from ...registry import Value, onnx_op
 from . import DOMAIN
-from .quantize import real
+from .scaled import real
 
 
 @dataclass(frozen=True)

@@ -6,13 +6,14 @@ import numpy as np
 
 from ......dialects import tri
 from ......dialects.core.errors import Invalid
-from ......dialects.core.tensor import normalize_axis
+from ......dialects.core.tensor import normalize_axes, normalize_axis
 from ....core.values import cast, constant, tensor
 from ...quantization import centered, columns, quantized, rows
 from ...registry import Value, onnx_op
 from ..matmul import gemm
 from ..pool import global_average_pool
 from . import DOMAIN
+from .scaled import real, stored
 
 
 @onnx_op("MatMulIntegerToFloat", since=1, domain=DOMAIN)
@@ -100,16 +101,6 @@ def _spread(value: Value, x: Value, axis: int) -> Value:
     return tri.Reshape.build(value, shape=tuple(shape)).y
 
 
-def real(x: Value, scale: Value, zero_point: Value | None) -> Value:
-    """Return the floats that integers stand for."""
-    return tri.Mul.build(cast(centered(x, zero_point), "f32"), scale).y
-
-
-def _stored(x: Value, scale: Value, zero_point: Value | None, like: Value) -> Value:
-    """Return the integers that are nearest to floats, of the type of others."""
-    return quantized(tri.Div.build(x, scale).y, zero_point, tensor(like).dtype)
-
-
 def _binary(
     combine: Callable[[Value, Value], Value],
 ) -> Callable[..., Value]:
@@ -124,7 +115,7 @@ def _binary(
         c_zero_point: Value | None = None,
     ) -> Value:
         y = combine(real(a, a_scale, a_zero_point), real(b, b_scale, b_zero_point))
-        return _stored(y, c_scale, c_zero_point, a)
+        return stored(y, c_scale, c_zero_point, a)
 
     return rule
 
@@ -142,7 +133,7 @@ def qlinear_sigmoid(
     y_zero_point: Value | None = None,
 ) -> Value:
     y = tri.Sigmoid.build(real(x, x_scale, x_zero_point)).y
-    return _stored(y, y_scale, y_zero_point, x)
+    return stored(y, y_scale, y_zero_point, x)
 
 
 @onnx_op("QLinearLeakyRelu", since=1, domain=DOMAIN)
@@ -156,7 +147,7 @@ def qlinear_leaky_relu(
     alpha: float = 0.01,
 ) -> Value:
     y = tri.LeakyRelu.build(real(x, x_scale, x_zero_point), alpha=alpha).y
-    return _stored(y, y_scale, y_zero_point, x)
+    return stored(y, y_scale, y_zero_point, x)
 
 
 @onnx_op("QLinearSoftmax", since=1, domain=DOMAIN)
@@ -178,7 +169,7 @@ def qlinear_softmax(
         flat = int(np.prod(shape[:axis])), int(np.prod(shape[axis:]))
         wide, axis = tri.Reshape.build(wide, shape=flat).y, 1
     y = tri.Softmax.build(wide, axis=axis).y
-    return _stored(tri.Reshape.build(y, shape=shape).y, y_scale, y_zero_point, x)
+    return stored(tri.Reshape.build(y, shape=shape).y, y_scale, y_zero_point, x)
 
 
 @onnx_op("QLinearGlobalAveragePool", since=1, domain=DOMAIN)
@@ -197,7 +188,7 @@ def qlinear_global_average_pool(
         mean = tri.ReduceMean.build(wide, axes=axes).y
     else:
         mean = global_average_pool(wide).y
-    return _stored(mean, y_scale, y_zero_point, x)
+    return stored(mean, y_scale, y_zero_point, x)
 
 
 @onnx_op("QLinearConcat", since=1, domain=DOMAIN)
@@ -207,4 +198,40 @@ def qlinear_concat(y_scale: Value, y_zero_point: Value, *parts: Value, axis: int
         raise Invalid(f"has {len(parts)} inputs to join, must have a tensor, scale and zero point")
     wide = [real(*parts[i : i + 3]) for i in range(0, len(parts), 3)]
     joined = tri.Concat.build(wide, axis=normalize_axis(axis, tensor(wide[0]).rank)).y
-    return _stored(joined, y_scale, y_zero_point, parts[0])
+    return stored(joined, y_scale, y_zero_point, parts[0])
+
+
+@onnx_op("QLinearWhere", since=1, domain=DOMAIN)
+def qlinear_where(
+    condition: Value,
+    x: Value,
+    x_scale: Value,
+    x_zero_point: Value,
+    y: Value,
+    y_scale: Value,
+    y_zero_point: Value,
+    z_scale: Value,
+    z_zero_point: Value,
+) -> Value:
+    chosen = tri.Where.build(
+        condition, real(x, x_scale, x_zero_point), real(y, y_scale, y_zero_point)
+    ).y
+    return stored(chosen, z_scale, z_zero_point, x)
+
+
+@onnx_op("QLinearReduceMean", since=1, domain=DOMAIN)
+def qlinear_reduce_mean(
+    x: Value,
+    x_scale: Value,
+    x_zero_point: Value | None,
+    y_scale: Value,
+    y_zero_point: Value | None = None,
+    *,
+    axes: tuple[int, ...] | None = None,
+    keepdims: int = 1,
+) -> Value:
+    rank = tensor(x).rank
+    over = tuple(range(rank)) if axes is None else normalize_axes(axes, rank)
+    wide = real(x, x_scale, x_zero_point)
+    mean = tri.ReduceMean.build(wide, axes=over, keepdims=bool(keepdims)).y
+    return stored(mean, y_scale, y_zero_point, x)

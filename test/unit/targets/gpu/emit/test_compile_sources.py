@@ -21,7 +21,7 @@ from trivium.dialects.core.errors import CompileError
 from trivium.targets.cache import VARIABLE
 from trivium.targets.gpu.emit.compile_sources import Job, compile_sources
 from trivium.targets.gpu.emit.compiled import Compiled, Descriptor
-from trivium.targets.gpu.emit.process_pool import compiler_pool
+from trivium.targets.gpu.emit.compiler_pool import compiler_pool
 from trivium.targets.gpu.schedule.architecture import Architecture
 
 DOUBLE = Job(double())

@@ -62,16 +62,50 @@ def by_onnxruntime(model: onnx.ModelProto, feeds: Mapping[str, Array]) -> list[A
     return session.run(None, dict(feeds))
 
 
+def bytes_of(kind: str, *shape: int) -> Array:
+    info = np.iinfo(kind)
+    return RANDOM.integers(info.min, info.max, shape, endpoint=True).astype(kind)
+
+
+def scale(*shape: int) -> Array:
+    return RANDOM.uniform(0.01, 0.05, shape).astype(np.float32)
+
+
 def run_both(
-    op: str, inputs: Inputs, outputs: int = 1, domain: str = MICROSOFT, **given: Any
+    op: str,
+    inputs: Inputs,
+    outputs: int = 1,
+    domain: str = MICROSOFT,
+    constants: Mapping[str, Array] | None = None,
+    inner: bool = False,
+    **given: Any,
 ) -> list[tuple[Array, Array]]:
-    """Return what Trivium and ONNX Runtime compute; all inputs are given when the model runs."""
-    results = [f"o{n}" if n in (0, outputs - 1) else "" for n in range(outputs)]
+    """Return what Trivium and ONNX Runtime compute; inputs but `constants` are given at the run.
+
+    Of the outputs it is the first and the last, or all with `inner`.
+    """
+    results = [f"o{n}" if inner or n in (0, outputs - 1) else "" for n in range(outputs)]
     model = node_model(op, inputs, results, domain, **given)
-    feeds = feeds_of(inputs)
-    got = trivium.compile(model).run(feeds)
+    feeds, fixed = feeds_of(inputs), constants or {}
+    free = {name: array for name, array in feeds.items() if name not in fixed}
+    got = trivium.compile(model, constants=dict(fixed)).run(free)
     wanted = by_onnxruntime(model, feeds)
     return [(got[n], each) for n, each in zip(filter(None, results), wanted, strict=True)]
+
+
+def check(op: str, inputs: Inputs, *args: Any, **given: Any) -> None:
+    for got, wanted in run_both(op, inputs, *args, **given):
+        assert (got.dtype, got.shape) == (wanted.dtype, wanted.shape)
+        np.testing.assert_allclose(got, wanted, rtol=1e-4, atol=2e-5)
+
+
+def check_integers(op: str, inputs: Inputs, **given: Any) -> None:
+    """Allow a difference of one where the quotient is at a half, for one in a thousand."""
+    for got, wanted in run_both(op, inputs, **given):
+        assert (got.dtype, got.shape) == (wanted.dtype, wanted.shape)
+        apart = np.abs(got.astype(int) - wanted.astype(int))
+        assert apart.max() <= 1
+        assert apart.mean() < 2e-3
 
 
 def by_reference(op: str, inputs: Inputs, outputs: int = 1, **given: Any) -> list[Array]:

@@ -13,33 +13,13 @@ from onnxruntime.quantization import QuantType, quantize_dynamic
 from trivium.test.unit.compiler.frontends.onnx.rules.microsoft_nodes import (
     RANDOM,
     Array,
+    bytes_of,
+    check,
+    check_integers,
     floats,
     run_both,
+    scale,
 )
-
-
-def bytes_of(kind: str, *shape: int) -> Array:
-    info = np.iinfo(kind)
-    return RANDOM.integers(info.min, info.max, shape, endpoint=True).astype(kind)
-
-
-def scale(*shape: int) -> Array:
-    return RANDOM.uniform(0.01, 0.05, shape).astype(np.float32)
-
-
-def check(op: str, inputs: list[Array | None], *args: Any, **given: Any) -> None:
-    for got, wanted in run_both(op, inputs, *args, **given):
-        assert (got.dtype, got.shape) == (wanted.dtype, wanted.shape)
-        np.testing.assert_allclose(got, wanted, rtol=1e-4, atol=2e-5)
-
-
-def check_integers(op: str, inputs: list[Array | None], **given: Any) -> None:
-    """Allow a difference of one where the quotient is at a half, for one in a thousand."""
-    for got, wanted in run_both(op, inputs, **given):
-        assert (got.dtype, got.shape) == (wanted.dtype, wanted.shape)
-        apart = np.abs(got.astype(int) - wanted.astype(int))
-        assert apart.max() <= 1
-        assert apart.mean() < 2e-3
 
 
 @pytest.mark.parametrize("op", ["Gelu", "QuickGelu", "FastGelu"])

@@ -9,7 +9,7 @@ from time import monotonic, sleep
 from typing import Any
 
 import pytest
-from trivium.targets.gpu.emit.process_pool import ProcessPool
+from trivium.targets.process_pool import ProcessPool
 
 ECHO = """
 import os, shutil, sys
@@ -80,11 +80,25 @@ def test_what_a_process_started_ends_with_it(tmp_path: Path) -> None:
     made.close()
 
 
+def test_the_time_of_a_request_begins_when_the_process_is_ready(tmp_path: Path) -> None:
+    """Its start may take longer than a request may, but a request no longer for it."""
+    script = tmp_path / "script.py"
+    wait = "__import__('time').sleep(request['value'])"
+    late = "import time; time.sleep(2); connection.send({'ready': True})\nwhile True:"
+    script.write_text(ECHO.format(what=wait).replace("while True:", late))
+    made = ProcessPool(script, 1, 30)
+    replies: dict[int, Any] = {}
+    made.run([{"value": 0}, {"value": 20}], replies.__setitem__, 1)
+    assert replies[0]["made"] == 0
+    assert replies[1] == {"error": "the process took over 1 seconds", "ended": "timeout"}
+    made.close()
+
+
 def test_processes_end_when_their_owner_is_killed(tmp_path: Path) -> None:
     owner = f"""
 import os, signal
 from pathlib import Path
-from trivium.targets.gpu.emit.process_pool import ProcessPool
+from trivium.targets.process_pool import ProcessPool
 pool = ProcessPool(Path({str(tmp_path / "script.py")!r}), 1)
 pool.run([{{"value": 0}}], lambda index, reply: print(reply["process"], flush=True))
 os.kill(os.getpid(), signal.SIGKILL)

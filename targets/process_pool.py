@@ -1,6 +1,5 @@
-"""Processes that compile at the same time: started when first needed, used again, replaced."""
+"""Processes that work at the same time: started when first needed, used again, replaced."""
 
-import atexit
 import os
 import shutil
 import signal
@@ -10,7 +9,6 @@ import tempfile
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from functools import cache
 from multiprocessing.connection import Pipe, wait
 from pathlib import Path
 from threading import Lock
@@ -24,6 +22,12 @@ Report = Callable[[int, Reply], None]
 TIMEOUT_SECONDS = 600.0
 """Time limit of one kernel: the slowest known kernels need half a minute on a busy machine."""
 
+READY = {"ready": True}
+"""What a worker may send once, before its first reply."""
+
+CRASH, TIMEOUT = "crash", "timeout"
+"""How a process ended before it answered."""
+
 KEPT_VARIABLES = ("HOME", "LANG", "LD_LIBRARY_PATH", "PATH", "PYTHONHOME")
 
 
@@ -31,7 +35,8 @@ class Worker:
     """One process that runs `script`, and the connection to it."""
 
     def __init__(self, script: Path) -> None:
-        self.folder = tempfile.mkdtemp(prefix="trivium-gpu-")
+        self.is_new = True
+        self.folder = tempfile.mkdtemp(prefix="trivium-worker-")
         try:
             self._start(script)
         except BaseException:  # Ctrl-C: else the folder would remain
@@ -79,11 +84,16 @@ class Worker:
 
 
 class ProcessPool:
-    """Send requests to workers that run `script`, at most `size` at a time."""
+    """Send requests to workers that run `script`, at most `size` at a time.
 
-    def __init__(self, script: Path, size: int) -> None:
+    A script that takes long to start may send READY before it answers: it has `start_seconds` more
+    until then, and the time of its first request begins.
+    """
+
+    def __init__(self, script: Path, size: int, start_seconds: float = 0.0) -> None:
         self.script = script
         self.size = size
+        self.start_seconds = start_seconds
         self.idle: list[Worker] = []
         self.lock = Lock()
 
@@ -92,7 +102,8 @@ class ProcessPool:
     ) -> None:
         """Answer all requests; `report` hears each reply, in the order in which they come.
 
-        A worker that ends, or takes longer than `seconds`, gives the reply `error`.
+        A worker that ends, or takes longer than `seconds`, gives the reply `error`, with CRASH or
+        TIMEOUT as `ended`.
         """
         with self.lock:
             _Run(self, requests, report, seconds).finish()
@@ -138,7 +149,8 @@ class _Run:
         while self.waiting and len(self.busy) < self.pool.size:
             index = self.waiting.popleft()
             worker = self.pool.worker()
-            self.busy[worker.connection] = worker, index, monotonic() + self.seconds
+            start = self.pool.start_seconds if worker.is_new else 0.0
+            self.busy[worker.connection] = worker, index, monotonic() + start + self.seconds
             with suppress(BrokenPipeError, ConnectionResetError):  # it ended: `_collect` sees it
                 worker.connection.send(self.requests[index])
 
@@ -152,37 +164,25 @@ class _Run:
             del self.busy[connection]
             self._take(worker, index, connection in ready)
 
-    def _take(self, worker: Worker, index: int, ready: bool) -> None:
-        if not ready:
+    def _take(self, worker: Worker, index: int, is_ready: bool) -> None:
+        if not is_ready:
             worker.close()
-            return self.report(index, {"error": f"the process took over {self.seconds:g} seconds"})
+            error = f"the process took over {self.seconds:g} seconds"
+            return self.report(index, {"error": error, "ended": TIMEOUT})
         try:
             reply = worker.connection.recv()
         except (EOFError, ConnectionResetError):
             farewell = worker.exit_reason()
             worker.close()
             if farewell:
-                return self.report(index, {"error": farewell})
+                return self.report(index, {"error": farewell, "ended": CRASH})
             return self.waiting.appendleft(index)  # it had waited long enough and went
+        worker.is_new = False
+        if reply == READY:
+            self.busy[worker.connection] = worker, index, monotonic() + self.seconds
+            return None
         self.pool.idle.append(worker)
         return self.report(index, reply)
-
-
-def compiler_pool() -> ProcessPool:
-    """Return the pool of this process, with a worker for each core that it may use."""
-    return _pool_of(os.getpid())
-
-
-@cache
-def _pool_of(process: int) -> ProcessPool:
-    pool = ProcessPool(Path(__file__).with_name("worker.py"), len(os.sched_getaffinity(0)))
-    atexit.register(_close, pool, process)
-    return pool
-
-
-def _close(pool: ProcessPool, process: int) -> None:
-    if os.getpid() == process:  # a fork of this process has no workers of its own
-        pool.close()
 
 
 def _environment(folder: str) -> dict[str, str]:
