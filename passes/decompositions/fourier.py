@@ -8,6 +8,7 @@ Tukey, 1965; Bailey, "FFTs in external or hierarchical memory", 1990; Bluestein,
 
 import math
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -21,6 +22,8 @@ from ..fold.fold_slices import build_slice
 from ..rewriting import NoMatch
 from .norms import narrowed, widened
 from .registry import decomposes
+
+Complex = np.ndarray[Any, np.dtype[np.complex128]]
 
 LARGEST = 60_000
 """How many numbers a matrix may have: products with larger ones take longer than two steps."""
@@ -96,7 +99,7 @@ class _Step:
         angles = np.outer(np.arange(given), np.arange(self.count))
         powers = self.scale * self._turns(angles, self.length)
         matrix = _real(powers)[:parts, :, :, : self.kept]
-        sums = matrix.sum(1).round(9).reshape(parts, 1, -1)
+        sums = matrix.sum(1).reshape(parts, 1, -1)
         matrix = matrix.reshape(parts * given, self.count * self.kept)
         middle = reduce_mean(x, (2,))
         y = mat_mul(reshape(sub(x, middle), rows, parts * given), _constant(matrix, x))
@@ -148,7 +151,7 @@ class _Step:
         y = _turned(transpose(y, 0, 2, 1), chirp[: self.count])
         return build_slice(transpose(y, 0, 2, 1), 2, 0, self.kept).y
 
-    def _turns(self, steps: Array, length: int) -> Array:
+    def _turns(self, steps: Array, length: int) -> Complex:
         """Return powers of the root of unity of a length."""
         return np.exp(self.sign * 2j * np.pi / length * (steps % length))
 
@@ -158,13 +161,13 @@ def _divisor(length: int) -> int:
     return next(n for n in range(math.isqrt(length), 0, -1) if length % n == 0)
 
 
-def _real(powers: Array) -> Array:
+def _real(powers: Complex) -> Array:
     """Return complex factors as factors of parts: [part, from, to, part of the product]."""
     parts = np.array([[powers.real, powers.imag], [-powers.imag, powers.real]])
     return parts.transpose(0, 2, 3, 1)
 
 
-def _turned(x: ir.Value, factors: Array) -> ir.Value:
+def _turned(x: ir.Value, factors: Complex) -> ir.Value:
     """Multiply [rows, parts, elements] by complex factors: there are two parts then."""
     if shape_of(x)[1] == 1:
         return mul(x, _constant(np.stack([factors.real, factors.imag]), x))

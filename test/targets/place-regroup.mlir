@@ -14,14 +14,17 @@
 // CHECK-NEXT:     "tri.yield"
 // CHECK:        target = "cpu"
 
-// An op between others splits them: what comes before it and what comes after it are two kernels.
+// Ops between others split them: what comes before them and what comes after are two kernels.
 // CHECK:      %[[B:.*]] = "tri.group"(%arg0)
 // CHECK:          "tri.exp"
 // CHECK-NEXT:     "tri.neg"
 // CHECK-NEXT:     "tri.yield"
 // CHECK:        target = "cpu"
-// CHECK:      %[[L:.*]] = "tri.group"(%[[B]])
-// CHECK:          "tri.lgamma"
+// CHECK:      %[[I:.*]] = "tri.group"(%[[B]])
+// CHECK:          "tri.quantize"
+// CHECK:        target = "host"
+// CHECK:      %[[L:.*]] = "tri.group"(%[[I]])
+// CHECK:          "tri.dequantize"
 // CHECK:        target = "host"
 // CHECK:      %[[A:.*]] = "tri.group"(%[[L]])
 // CHECK:          "tri.abs"
@@ -34,7 +37,7 @@
 // CHECK:      return %[[Q]], %[[A]]
 
 // Ops that were in no group are not grouped here.
-// SINGLE-COUNT-10: "tri.group"
+// SINGLE-COUNT-11: "tri.group"
 func.func @main(%x: tensor<4x3xf32>, %w: tensor<3x3xf32>) -> (tensor<4x3xi8>, tensor<4x3xf32>) {
   %scale = "tri.constant"() {value = dense<2.0> : tensor<f32>} : () -> tensor<f32>
   %h = "tri.linear"(%x, %w) : (tensor<4x3xf32>, tensor<3x3xf32>) -> tensor<4x3xf32>
@@ -44,7 +47,8 @@ func.func @main(%x: tensor<4x3xf32>, %w: tensor<3x3xf32>) -> (tensor<4x3xi8>, te
   %q = "tri.cast"(%c) {to = "i8"} : (tensor<4x3xf32>) -> tensor<4x3xi8>
   %e = "tri.exp"(%x) : (tensor<4x3xf32>) -> tensor<4x3xf32>
   %n = "tri.neg"(%e) : (tensor<4x3xf32>) -> tensor<4x3xf32>
-  %l = "tri.lgamma"(%n) : (tensor<4x3xf32>) -> tensor<4x3xf32>
+  %p = "tri.quantize"(%n) {to = "!quant.uniform<i8:f32, 0.5:3>"} : (tensor<4x3xf32>) -> tensor<4x3x!quant.uniform<i8:f32, 0.5:3>>
+  %l = "tri.dequantize"(%p) {of = "!quant.uniform<i8:f32, 0.5:3>"} : (tensor<4x3x!quant.uniform<i8:f32, 0.5:3>>) -> tensor<4x3xf32>
   %a = "tri.abs"(%l) : (tensor<4x3xf32>) -> tensor<4x3xf32>
   %s = "tri.sqrt"(%a) : (tensor<4x3xf32>) -> tensor<4x3xf32>
   return %q, %s : tensor<4x3xi8>, tensor<4x3xf32>

@@ -3,7 +3,7 @@
 // RUN: trivium-opt %s --place="targets=host" | FileCheck %s --check-prefix=HOST
 // RUN: not trivium-opt %s --place="targets=cpu" 2>&1 | FileCheck %s --check-prefix=NONE
 
-// CHECK:      "tri.lgamma"
+// CHECK:      "tri.lp_normalize"
 // CHECK:      target = "host"
 // CHECK:      "tri.exp"
 // CHECK:      target = "cpu"
@@ -14,11 +14,11 @@
 // HOST:       target = "host"
 // HOST-NOT:   target = "cpu"
 
-// NONE:       first: error: 'tri.lgamma' op runs on no target: cpu has no kernel for tri.lgamma
+// NONE:       first: error: 'tri.lp_normalize' op runs on no target: cpu has no kernel for tri.lp_normalize
 // NONE-NEXT:  second: error: 'tri.det' op runs on no target: cpu has no kernel for tri.det
 // NONE-NOT:   third
 func.func @main(%x: tensor<3x3xf32>) -> tensor<f32> {
-  %0 = "tri.lgamma"(%x) : (tensor<3x3xf32>) -> tensor<3x3xf32> loc("first"("a"))
+  %0 = "tri.lp_normalize"(%x) {p = 1} : (tensor<3x3xf32>) -> tensor<3x3xf32> loc("first"("a"))
   %1 = "tri.exp"(%0) : (tensor<3x3xf32>) -> tensor<3x3xf32> loc("third"("c"))
   %2 = "tri.det"(%1) : (tensor<3x3xf32>) -> tensor<f32> loc("second"("b"))
   return %2 : tensor<f32>

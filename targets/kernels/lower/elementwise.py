@@ -8,6 +8,7 @@ from ....dialects.core.op import Op
 from ..kernel_table import KernelTable
 from . import activation as activation  # registers lowerings
 from . import arithmetic as arithmetic
+from . import gamma as gamma
 from .shared import ARITHMETIC, FORMULAS, Functions, Value
 
 

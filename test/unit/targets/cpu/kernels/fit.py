@@ -138,6 +138,19 @@ def _cos_rest(u: Vector) -> Vector:
     return np.sum([(-u) ** k / math.factorial(2 * k + 4) for k in range(10)], axis=0)
 
 
+def _lgamma_rest(e: Vector) -> Vector:
+    """Return lgamma(2 + e) / e, by its series: zeta(k) of all whole numbers but 1."""
+    zetas = [sum(n**-k for n in range(2, 400)) + _tail(k) for k in range(2, 60)]
+    terms = [(-e) ** (k - 1) * zeta / k for k, zeta in enumerate(zetas, 2)]
+    return 1 - np.euler_gamma - np.sum(terms, axis=0)
+
+
+def _tail(k: int) -> float:
+    """Return the sum of n^-k from n = 400 on, by Euler and Maclaurin's formula."""
+    n = 400
+    return n ** (1 - k) / (k - 1) + n**-k / 2 + k * n ** (-k - 1) / 12
+
+
 def _relative(power: int, whole: Function) -> Function:
     """Return the weight of a term x^power * p(x) by which `whole` has relative error."""
     return lambda x: np.abs(x**power / np.where(x == 0, 1, whole(x))) + 1e-30
@@ -153,6 +166,7 @@ def fits() -> dict[str, Fit]:
         "exp": remez(_exp_rest, _relative(2, np.exp), -half, half, (4, 0)),
         "expm1": remez(_exp_rest, _relative(2, np.expm1), -0.36, 0.36, (5, 0)),
         "log": remez(_log_rest, _relative(3, np.log1p), root - 1, 1 / root - 1, (7, 0)),
+        "lgamma": remez(_lgamma_rest, lambda e: 1 / _lgamma_rest(e), -0.5, 0.5, (7, 0)),
         "tanh": grow(_by_root(math.tanh, 1.0), 9.02**2, (4, 4), 2.5),
         "erf": grow(_by_root(math.erf, 2 / math.sqrt(math.pi)), 3.93**2, (6, 5), 2.25),
     }
