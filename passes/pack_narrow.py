@@ -11,7 +11,6 @@ from ..dialects.tri.constant import INLINE_BYTES
 from .constants import hint
 from .core import Pass
 from .rewriting import NoMatch, Pattern, Rewriter, rewrite
-from .unpacking import unpack_bits
 
 
 class PackNarrow(Pass):
@@ -62,7 +61,7 @@ def _unpacked(stored: ir.Value, shape: tuple[int, ...], dtype: str) -> tri.Resha
     """Build the ops from bytes to elements of a type; the last bytes may be filled up."""
     bits, size = DTYPES[dtype].bits, int(np.prod(shape))
     whole = dtype if is_narrow_integer(dtype) else f"ui{bits}"
-    numbers = tri.Cast.build(unpack_bits(stored, bits), to=whole).y
+    numbers = tri.Cast.build(tri.build_unpacked(stored, bits), to=whole).y
     if whole != dtype:
         numbers = tri.BitCast.build(numbers, to=dtype).y
     if size % (8 // bits):

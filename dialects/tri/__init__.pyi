@@ -218,6 +218,7 @@ from .shape.index import OneHot as OneHot
 from .shape.index import ScatterElements as ScatterElements
 from .shape.index import ScatterNd as ScatterNd
 from .shape.index import wrap_indices as wrap_indices
+from .shape.packed_bits import build_unpacked as build_unpacked
 from .shape.pad import Pad as Pad
 from .shape.rearrange import ChannelShuffle as ChannelShuffle
 from .shape.rearrange import DepthToSpace as DepthToSpace

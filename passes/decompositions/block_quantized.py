@@ -4,7 +4,6 @@ from ...dialects import tri
 from ...dialects.core.attributes import tensor_of
 from ...dialects.core.mlir import ir
 from ..building import Operand, cast, mat_mul, mul, reshape, shape_of, sub, transpose
-from ..unpacking import unpack_bits
 from .registry import decomposes
 
 
@@ -13,7 +12,7 @@ def block_quantized_mat_mul(op: tri.BlockQuantizedMatMul) -> ir.Value:
     rows, blocks, _ = shape_of(op.w)
     depth = shape_of(op.a)[-1]
     apart = (rows, blocks, 1)
-    numbers = cast(unpack_bits(op.w, op.bits), "f32")
+    numbers = cast(tri.build_unpacked(op.w, op.bits), "f32")
     zero: Operand = 1 << op.bits - 1
     if op.zero_points is not None:
         zero = reshape(cast(op.zero_points, "f32"), *apart)

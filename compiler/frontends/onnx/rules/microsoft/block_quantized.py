@@ -7,7 +7,6 @@ from ......dialects.core.errors import Invalid, Unsupported
 from ......dialects.core.numerics.packed_bits import WIDTHS, unpack_bits
 from ......dialects.core.sizes.checks import need_same
 from ......dialects.core.tensor import is_narrow_integer, normalize_axis
-from ......passes import unpacking
 from ....core.values import cast, constant, tensor
 from ...quantization import WIDE, spread
 from ...registry import Node, Value, onnx_op
@@ -78,7 +77,7 @@ def _zero_points(value: Value, rows: int, blocks: int, bits: int, node: Node) ->
     known = node.evaluate(packed)
     if known is not None:
         return constant(np.ascontiguousarray(unpack_bits(known, bits)[:, :blocks]))
-    numbers = unpacking.unpack_bits(packed, bits)
+    numbers = tri.build_unpacked(packed, bits)
     return tri.Slice.build(numbers, starts=(0, 0), sizes=(rows, blocks), steps=(1, 1)).y
 
 
@@ -140,7 +139,7 @@ def _rows(
     numbers, scale = taken(data), taken(scales)
     place = blocked if blocked < axis else blocked + tensor(indices).rank - 1
     if bits is not None:
-        numbers = unpacking.unpack_bits(numbers, bits)
+        numbers = tri.build_unpacked(numbers, bits)
     wide = cast(numbers, WIDE)
     zero: Value | None = None
     if zero_points is not None:
