@@ -9,7 +9,7 @@ from ......dialects.core.errors import Invalid, Unsupported
 from ......dialects.core.sizes.checks import need, need_same, need_same_shape
 from ......dialects.core.sizes.limits import is_same
 from ....core.values import cast, constant, counted, number, tensor
-from ...heads import default_scale, heads_apart, merge_heads
+from ...heads import default_scale, heads_apart, joined, merge_heads
 from ...registry import Node, Size, Value, onnx_op
 from . import DOMAIN
 from .cache import Step, appended, positions, seen, step_of
@@ -96,7 +96,7 @@ def group_query_attention(
     q, k, v = (tri.Transpose.build(x, permutation=(0, 2, 1, 3)).y for x in (q, k, v))
     if sliding_window_cache:
         cache = WindowCache(past_key, step, local_window_size)
-        keys, values = cache.together(past_key, k), cache.together(past_value, v)
+        keys, values = joined(past_key, k), joined(past_value, v)
         k, v, masks = cache.present(keys), cache.present(values), [cache.seen()]
     else:
         k, v = appended(past_key, k, step), appended(past_value, v, step)

@@ -34,12 +34,8 @@ class WindowCache:
         raised = tri.Add.build(over, number(apart - 1)).y
         return tri.Mul.build(tri.Div.build(raised, number(apart)).y, number(apart)).y
 
-    def together(self, past: Value, new: Value) -> Value:
-        """Return the rows that the queries of a step read."""
-        return tri.Concat.build([past, new], axis=2).y
-
     def present(self, together: Value) -> Value:
-        """Return the rows of the next step, of what is together in this one."""
+        """Return the rows of the next step, of the past and new ones together."""
         row = counted(self.capacity, (1, self.capacity))
         position = tri.Add.build(row, self.next).y
         of_new = tri.Sub.build(position, self.step.before).y
