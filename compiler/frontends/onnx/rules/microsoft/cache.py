@@ -111,20 +111,25 @@ def _written(past: Value, new: Value, step: Step) -> Value:
 
 def _moved(past: Value, new: Value, step: Step) -> Value:
     """Take rows of the past and new ones, for a cache that may be larger than the past."""
-    batch, heads, had, width = tensor(past).shape
-    size, whole = step.capacity, had + step.length
-    together = tri.Concat.build([past, new], axis=2).y
+    had, size = tensor(past).shape[2], step.capacity
     row = counted(size, (1, size))
     after = tri.Sub.build(row, step.before).y
     is_new = tri.And.build(
         tri.GreaterEqual.build(after, number(0)).y, tri.Less.build(after, step.new).y
     ).y
     source = tri.Where.build(is_new, tri.Add.build(after, number(had)).y, row).y
+    return gathered(tri.Concat.build([past, new], axis=2).y, source)
+
+
+def gathered(x: Value, source: Value) -> Value:
+    """Take rows of each entry of [batch, heads, rows, size]: [batch, count]."""
+    batch, heads, rows, width = tensor(x).shape
+    size = tensor(source).shape[1]
     if is_same(batch, 1):
-        return tri.Gather.build(together, tri.Reshape.build(source, shape=(size,)).y, axis=2).y
-    flat = tri.Reshape.build(together, shape=(batch * heads * whole, width)).y
+        return tri.Gather.build(x, tri.Reshape.build(source, shape=(size,)).y, axis=2).y
+    flat = tri.Reshape.build(x, shape=(batch * heads * rows, width)).y
     source = tri.Reshape.build(source, shape=(batch, 1, size)).y
-    return tri.Gather.build(flat, _of_all(source, batch, heads, whole), axis=0).y
+    return tri.Gather.build(flat, _of_all(source, batch, heads, rows), axis=0).y
 
 
 def _of_all(row: Value, batch: Size, heads: Size, rows: Size) -> Value:

@@ -9,13 +9,14 @@ from ......dialects.core.errors import Invalid, Unsupported
 from ......dialects.core.sizes.checks import need, need_same, need_same_shape
 from ......dialects.core.sizes.limits import is_same
 from ....core.values import cast, constant, counted, number, tensor
-from ...heads import default_scale, heads_apart, merge_heads
+from ...heads import default_scale, heads_apart, joined, merge_heads
 from ...registry import Node, Size, Value, onnx_op
 from . import DOMAIN
 from .cache import Step, appended, positions, seen, step_of
 from .capped_attention import capped_attention
 from .multi_head_attention import checked_bias
 from .rotary import at_positions, rotate
+from .window_cache import WindowCache
 
 
 @onnx_op("GroupQueryAttention", since=1, domain=DOMAIN)
@@ -65,8 +66,8 @@ def group_query_attention(
     """
     if not (k_quant_type == v_quant_type == "NONE") or kv_cache_bit_width or k_scale or v_scale:
         raise Unsupported("has a quantised cache, must have one of the queries' element type")
-    if sliding_window_cache:
-        raise Unsupported("has a cache that evicts rows, must have sliding_window_cache 0")
+    if sliding_window_cache and attention_bias is not None:
+        raise Unsupported("has sliding_window_cache 1 and attention_bias, must have one of them")
     if qk_output or node.wants(3):
         raise Unsupported("puts out its scores, must have qk_output 0 and at most 3 outputs")
     if local_window_size != -1 and (local_window_size < 1 or not causal):
@@ -79,7 +80,7 @@ def group_query_attention(
     _check_past(past_value, v)
     q = _normalized(q, q_norm_weight, q_norm_epsilon or qk_norm_epsilon)
     k = _normalized(k, k_norm_weight, k_norm_epsilon or qk_norm_epsilon)
-    total = _total(k, past_key, total_sequence_length, node)
+    total = _total(k, past_key, total_sequence_length, bool(sliding_window_cache), node)
     step = step_of(k, past_key, total, seqlens_k, query_seqlens)
     if do_rotary:
         if cos_cache is None or sin_cache is None:
@@ -93,12 +94,17 @@ def group_query_attention(
         angles = tuple(at_positions(cache, places, 2) for cache in (cos_cache, sin_cache))
         q, k = (rotate(x, *angles, interleaved=bool(rotary_interleaved)) for x in (q, k))
     q, k, v = (tri.Transpose.build(x, permutation=(0, 2, 1, 3)).y for x in (q, k, v))
-    k, v = appended(past_key, k, step), appended(past_value, v, step)
-    keys, values = k, v
-    if attention_bias is not None or step.is_fixed:
-        keys, values = (_first_rows(x, total) for x in (k, v))
-    mask = seen(step, tensor(keys).shape[2], window=local_window_size, causal=bool(causal))
-    masks = [] if mask is None else [mask]
+    if sliding_window_cache:
+        cache = WindowCache(past_key, step, local_window_size)
+        keys, values = joined(past_key, k), joined(past_value, v)
+        k, v, masks = cache.present(keys), cache.present(values), [cache.seen()]
+    else:
+        k, v = appended(past_key, k, step), appended(past_value, v, step)
+        keys, values = k, v
+        if attention_bias is not None or step.is_fixed:
+            keys, values = (_first_rows(x, total) for x in (k, v))
+        mask = seen(step, tensor(keys).shape[2], window=local_window_size, causal=bool(causal))
+        masks = [] if mask is None else [mask]
     if attention_bias is not None:
         masks.append(checked_bias(attention_bias, step.length, total))
     sink = _sink(head_sink, num_heads, bool(smooth_softmax))
@@ -147,11 +153,16 @@ def _normalized(x: Value, weight: Value | None, epsilon: float) -> Value:
     return x if weight is None else tri.RmsNorm.build(x, weight, axis=3, epsilon=epsilon).y
 
 
-def _total(k: Value, past: Value | None, total: Value, node: Node) -> Size:
-    """Return the most rows in use after the step; raise Invalid for more than there can be."""
+def _total(k: Value, past: Value | None, total: Value, drops: bool, node: Node) -> Size:
+    """Return the most rows in use after the step; raise Invalid for more than there can be.
+
+    Of a cache that `drops` rows, it counts those, too.
+    """
     length = tensor(k).shape[1]
     if tensor(total).size != 1:
         raise Invalid(f"has total_sequence_length {tensor(total)}, must have one element")
+    if drops:
+        return node.found.compute(total)[0]
     most = length if past is None else tensor(past).shape[2] + length
     (size,) = node.found.compute(total, [most])
     if past is None:

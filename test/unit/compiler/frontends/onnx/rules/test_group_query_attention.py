@@ -226,7 +226,6 @@ def test_names_what_it_does_not_read() -> None:
     fails(cache, {}, kv_cache_bit_width=8)
     fails(cache, {12: floats(1)})
     fails(cache, {13: floats(1)})
-    fails("has a cache that evicts rows", {}, sliding_window_cache=1, local_window_size=2)
     fails("puts out its scores", {}, qk_output=1)
     fails("puts out its scores", {}, outputs=4)
     fails("has local_window_size 0 and causal 1, must", {}, local_window_size=0)
