@@ -25,6 +25,7 @@ KEPT: Mapping[type[Op], str] = {
     **dict.fromkeys(COMPARISONS, "decides otherwise when a threshold is rounded"),
     **dict.fromkeys((tri.CumSum, tri.CumProd), "adds up an error along an axis"),
     **dict.fromkeys((tri.Rnn, tri.Gru, tri.Lstm), "adds up an error from step to step"),
+    tri.QuantizedLstm: "adds up an error from step to step",
     tri.RecurrentStack: "adds up an error from step to step",
     tri.LinearAttention: "adds up an error from step to step",
     **dict.fromkeys((tri.ReduceSumSquare, tri.ReduceProd), "leaves the range of half precision"),

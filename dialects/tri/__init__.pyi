@@ -154,9 +154,11 @@ from .quantize import Quantize as Quantize
 from .quantize import Requantize as Requantize
 from .quantize import RequantizeMean as RequantizeMean
 from .quantize import StorageCast as StorageCast
+from .recurrent.quantized_lstm import QuantizedLstm as QuantizedLstm
 from .recurrent.recurrence import Cell as Cell
 from .recurrent.recurrence import Recurrent as Recurrent
 from .recurrent.recurrence import activation as activation
+from .recurrent.recurrence import biases_of as biases_of
 from .recurrent.recurrence import weights_of as weights_of
 from .recurrent.recurrent_stack import RecurrentStack as RecurrentStack
 from .recurrent.rnn import Gru as Gru

@@ -132,12 +132,18 @@ def _packed_recurrent(op: cpu.PackedRecurrent) -> int:
     return 2 * steps * x.shape[2] * r.shape[2]
 
 
+def _quantized_lstm(op: tri.QuantizedLstm | cpu.DotLstm) -> int:
+    (x,) = _tensors((op.x,))
+    return 2 * x.size * op.hidden_size
+
+
 _COUNTS: dict[str, Count] = {
     "cpu.block": lambda op: 0,
     "cpu.blocked_conv": _panel_conv,
     "cpu.blocked_conv_transpose": _panel_conv,
     "cpu.blocked_winograd_conv": _blocked_winograd_conv,
     "cpu.dot_conv": _dot_conv,
+    "cpu.dot_lstm": _quantized_lstm,
     "cpu.dot_mat_mul": _mat_mul,
     "cpu.dot_panel_conv": _dot_panel_conv,
     "cpu.lane_conv": _lane_conv,
@@ -156,5 +162,6 @@ _COUNTS: dict[str, Count] = {
     "tri.gru": _recurrent,
     "tri.lstm": _recurrent,
     "tri.mat_mul": _mat_mul,
+    "tri.quantized_lstm": _quantized_lstm,
     "tri.rnn": _recurrent,
 }

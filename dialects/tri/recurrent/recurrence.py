@@ -226,9 +226,13 @@ class Recurrent(TriOp, abstract=True):
 
 def weights_of(number: int, w: Array, r: Array, b: Array | None) -> Weights:
     """Return the weights of one direction, and its biases as two rows: of `w` and of `r`."""
+    return widen(w[number]), widen(r[number]), biases_of(number, w, b)
+
+
+def biases_of(number: int, w: Array, b: Array | None) -> Array:
+    """Return the biases of one direction as two rows, zeros where there are none."""
     rows = w.shape[1]
-    bias = np.zeros((2, rows), widen(w).dtype) if b is None else widen(b[number]).reshape(2, rows)
-    return widen(w[number]), widen(r[number]), bias
+    return np.zeros((2, rows), widen(w).dtype) if b is None else widen(b[number]).reshape(2, rows)
 
 
 def _initial(

@@ -7,14 +7,17 @@ state is [directions, batch, hidden]; with layout 1, `x` is [batch, sequence, in
 of `w` and then the bias of `r`. Half types are computed in f32.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from ...core.fields import Operand, Result
 from ...core.numerics.precision import widen
 from ...core.tensor import Array, Tensor
-from .recurrence import Activation, Cell, Recurrent, State, Step, Weights, weights_of
+from .recurrence import Activation, Cell, Recurrent, State, Step, Weights, biases_of
+
+Recall = Callable[[int, Array], Array]
+"""Multiply the state of a direction, given by its number, by the weights of the gates."""
 
 
 class Rnn(Recurrent):
@@ -107,14 +110,40 @@ class Lstm(Recurrent):
         p: Array | None = None,
         projection: Array | None = None,
     ) -> tuple[Array, ...]:
+        def recall(number: int, hidden: Array) -> Array:
+            return hidden @ widen(r[number]).T
+
+        return self.recalling(
+            recall, x, w, b, sequence_lens, initial_h, initial_c, p, projection, shown=r.shape[2]
+        )
+
+    def recalling(
+        self,
+        recall: Recall,
+        x: Array,
+        w: Array,
+        b: Array | None = None,
+        sequence_lens: Array | None = None,
+        initial_h: Array | None = None,
+        initial_c: Array | None = None,
+        p: Array | None = None,
+        projection: Array | None = None,
+        *,
+        shown: int,
+    ) -> tuple[Array, ...]:
+        """Return the results where `recall` multiplies the state of a direction by its weights.
+
+        The state has `shown` elements.
+        """
+
         def cell(number: int, f: Activation, g: Activation, h: Activation) -> Step:
-            wide_w, wide_r, bias = weights_of(number, w, r, b)
+            wide_w, bias = widen(w[number]), biases_of(number, w, b)
             none = np.zeros(3 * self.hidden_size, wide_w.dtype)
             peep_i, peep_o, peep_f = np.split(none if p is None else widen(p[number]), 3)
 
             def step(inputs: Array, state: State) -> State:
                 hidden, memory = state
-                total = inputs @ wide_w.T + hidden @ wide_r.T + bias.sum(0)
+                total = inputs @ wide_w.T + recall(number, hidden) + bias.sum(0)
                 total_i, total_o, total_f, total_c = np.split(total, 4, axis=1)
                 taken = f(self.clipped(total_i + peep_i * memory))
                 kept = (
@@ -128,5 +157,5 @@ class Lstm(Recurrent):
             return step
 
         steps = [cell(i, *f) for i, f in enumerate(self.activation_functions())]
-        states, shown = [initial_h, initial_c], r.shape[2]
+        states = [initial_h, initial_c]
         return self.walk(x, sequence_lens, states, steps, (shown, self.hidden_size))

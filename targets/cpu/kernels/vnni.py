@@ -9,7 +9,7 @@ from ....dialects.cpu.vnni import BYTES, PRODUCTS, VNNI, vnni_count
 from ..schedule.costs import ALIASING
 from .buffer import Buffer, Lanes, storage_dtype, storage_type, tail_mask, vector
 from .builder import KernelBuilder
-from .contraction import Left, Rows
+from .contraction import Left
 from .epilogue import each_vector
 from .index import IndexExpr, for_each
 from .loops import each, each_of
@@ -23,14 +23,16 @@ def vnni_rows(kernel: KernelBuilder, matrix: Buffer) -> Left:
     products = PRODUCTS[matrix.dtype]
     depth = matrix.shape[1]
     if depth % products.count == 0 and not products.offset and depth_bytes(matrix) % ALIASING:
-
-        def word(rows: Rows, r: int, at: Sequence[IndexExpr]) -> Value:
-            loaded = _load_vnni(matrix, [rows.first + r, at[0] * products.count], 1, None)
-            return loaded.with_ssa(vector.extract(loaded.ssa, [], [0]))
-
-        return word
+        return lambda rows, r, at: load_word(matrix, rows.first + r, at[0])
     words = _copy_rows(kernel, matrix)
     return lambda rows, r, at: words.load([rows.first + r, at[0]])
+
+
+def load_word(matrix: Buffer, row: IndexExpr, number: IndexExpr) -> Value:
+    """Load a word of a row whose elements are whole words."""
+    count = PRODUCTS[matrix.dtype].count
+    loaded = _load_vnni(matrix, [row, number * count], 1, None)
+    return loaded.with_ssa(vector.extract(loaded.ssa, [], [0]))
 
 
 def depth_bytes(matrix: Buffer) -> int:

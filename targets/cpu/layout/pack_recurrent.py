@@ -9,13 +9,17 @@ from ....dialects.core.attributes import tensor_of
 from ....dialects.core.machine import NATIVE, Machine, find_machine
 from ....dialects.core.mlir import ir
 from ....dialects.core.module import Module
+from ....dialects.core.sizes.substitution import likely
 from ....dialects.core.tensor import DTYPES, Array, Shape
+from ....dialects.cpu.vnni import VNNI
 from ....passes.core import Pass
 from ....passes.rewriting import NoMatch, Rewriter, rewrite
 from ...kernels.arithmetic import compute_dtype
 from ..registry import TABLE
 from ..schedule.machine_pattern import MachinePattern
 from .packed_constants import constant_before, packed_constant
+
+BYTE = np.iinfo(np.int8)
 
 
 class PackRecurrent(Pass):
@@ -24,6 +28,7 @@ class PackRecurrent(Pass):
     The layer keeps the loop over time, on weights of the state that are packed for `machine`.
     Biases are added to the product, except the one that the reset gate of a GRU scales.
 
+        %y, %y_h, %y_c = tri.quantized_lstm %x, %r, %s   =>   cpu.dot_lstm %x, %r_packed, %s, %sums
         %y, %y_h = tri.gru %x, %w, %r, %b
             =>   %p = tri.add (tri.mat_mul %x, %w_turned), %b_sum
                  %y, %y_h = cpu.packed_gru %p, %r_packed
@@ -32,7 +37,8 @@ class PackRecurrent(Pass):
     machine: str = NATIVE
 
     def run(self, module: Module) -> None:
-        rewrite(module, _Pack(find_machine(self.machine)))
+        machine = find_machine(self.machine)
+        rewrite(module, _Pack(machine), _PackBytes(machine))
 
 
 class _Pack(MachinePattern):
@@ -84,6 +90,41 @@ class _Pack(MachinePattern):
                 **more,
             )
         rewriter.replace(op, new)
+
+
+class _PackBytes(MachinePattern):
+    root = tri.QuantizedLstm
+
+    def rewrite(self, op: tri.QuantizedLstm, rewriter: Rewriter) -> None:
+        if broken := TABLE.broken_limit(op):
+            raise NoMatch(broken)
+        r = rewriter.constant(op.r)
+        least, most = BYTE.min, BYTE.max
+        if r.min(initial=0) < least or r.max(initial=0) > most:
+            raise NoMatch(
+                f"weights are from {r.min()} to {r.max()}, must be from {least} to {most}"
+            )
+        batch = likely(tensor_of(op.x.type).shape[1])
+        columns = panel_columns((r.shape[2],), batch, VNNI, self.machine)
+        packed = constant_before(
+            op, cpu.pack_vnni_recurrent(r.astype(np.int8), columns), "weight", rewriter
+        )
+        sums = constant_before(op, r.sum(1, dtype=np.int32), "sums", rewriter)
+        old = op.r
+        with rewriter.before(op):
+            new = cpu.DotLstm.build(
+                op.x,
+                packed,
+                op.r_scale,
+                sums,
+                op.initial_h,
+                op.initial_c,
+                hidden_size=op.hidden_size,
+                direction=op.direction,
+                activations=op.activations,
+            )
+        rewriter.replace(op, new)
+        rewriter.release(old)
 
 
 _PACKED: dict[type[tri.Recurrent], type[cpu.PackedRecurrent]] = {

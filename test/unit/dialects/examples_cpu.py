@@ -1,5 +1,6 @@
 """Examples of ops on packed weights: drawn as plain weights, then packed."""
 
+import numpy as np
 from examples import Example, Maker, Pick
 from examples_networks import conv
 from trivium.dialects import cpu
@@ -205,12 +206,26 @@ def packed_lstm(pick: Pick) -> Example:
     return Example((x, r, state, memory), made.attributes)
 
 
+def dot_lstm(pick: Pick) -> Example:
+    hidden = pick.between(1, 5)
+    made = _recurrent(pick, 4, (4 * hidden,), hidden)
+    x, packed, state = made.operands
+    directions = packed.shape[0]
+    r = pick.array((directions, hidden, 4 * hidden), "i8")
+    memory = pick.maybe(pick.array((directions, x.shape[1], hidden), "f32"))
+    scale = pick.array((directions, 4 * hidden), "f32")
+    words = cpu.pack_vnni_recurrent(r, pick.one(16, 32))
+    sums = r.sum(1, dtype=np.int32)
+    return Example((x, words, scale, sums, state, memory), made.attributes)
+
+
 CPU: dict[type[Op], Maker] = {
     cpu.Block: block,
     cpu.BlockedConv: blocked_conv,
     cpu.BlockedConvTranspose: blocked_conv_transpose,
     cpu.BlockedWinogradConv: blocked_winograd_conv,
     cpu.DotConv: dot_conv,
+    cpu.DotLstm: dot_lstm,
     cpu.DotMatMul: dot_mat_mul,
     cpu.DotPanelConv: dot_panel_conv,
     cpu.LaneConv: lane_conv,

@@ -189,6 +189,30 @@ def recurrent(
     return make
 
 
+def quantized_lstm(pick: Pick) -> Example:
+    directions, hidden, batch = pick.between(1, 2), pick.between(1, 5), pick.between(1, 3)
+    length, gates = pick.between(1, 4), 4 * hidden
+    state = (directions, batch, hidden)
+    lens = pick.maybe(np.array(pick.ints(batch, 0, length), np.int32))
+    return Example(
+        (
+            pick.array((length, batch, directions * gates), "f32"),
+            pick.array((directions, hidden, gates), "i32"),
+            pick.array((directions, gates), "f32"),
+            lens,
+            pick.maybe(pick.array(state, "f32")),
+            pick.maybe(pick.array(state, "f32")),
+            pick.maybe(pick.array((directions, 3 * hidden), "f32")),
+        ),
+        {
+            "hidden_size": hidden,
+            "direction": "bidirectional" if directions > 1 else pick.one("forward", "reverse"),
+            "clip": pick.one(0.0, 0.5),
+            "input_forget": pick.flag(),
+        },
+    )
+
+
 def recurrent_stack(pick: Pick) -> Example:
     dtype, (length, batch, inputs, hidden, layers) = pick.one("f32", "f16"), pick.ints(5, 1, 3)
     cell, bidirectional, first = pick.one("lstm", "gru", "tanh", "relu"), pick.flag(), pick.flag()
@@ -280,5 +304,6 @@ NETWORKS: dict[type[tri.TriOp], Maker] = {
     tri.Gru: recurrent(3, linear_before_reset=flag),
     tri.RecurrentStack: recurrent_stack,
     tri.Lstm: recurrent(4, states=2, peepholes=3, projects=True, input_forget=flag),
+    tri.QuantizedLstm: quantized_lstm,
     tri.TreeEnsemble: tree_ensemble,
 }

@@ -1,6 +1,6 @@
 """Lowerings of recurrent layers on packed weights: the walk along time is all that is left."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from .....dialects import cpu
@@ -21,6 +21,7 @@ from .recurrence import (
     Direction,
     Layer,
     RecurrentLayer,
+    RecurrentOp,
     Walk,
     activations_of,
     columns_of,
@@ -28,6 +29,8 @@ from .recurrence import (
     lstm_cell,
     plain_cell,
 )
+
+Recall = Callable[[Buffer, int], None]
 
 
 @template(cpu.PackedRnn)
@@ -40,7 +43,7 @@ def lower_packed_rnn(
     y: Epilogue,
     y_h: Epilogue,
 ) -> None:
-    layer = _PackedLayer(op, kernel, x, r, (op.hidden_size,))
+    layer = PackedLayer(op, kernel, x, r, (op.hidden_size,))
     layer.run(("Tanh",), plain_cell, [initial_h], y, [y_h])
 
 
@@ -56,7 +59,7 @@ def lower_packed_lstm(
     y_h: Epilogue,
     y_c: Epilogue,
 ) -> None:
-    layer = _PackedLayer(op, kernel, x, r, (4 * op.hidden_size,))
+    layer = PackedLayer(op, kernel, x, r, (4 * op.hidden_size,))
     functions = ("Sigmoid", "Tanh", "Tanh")
     layer.run(functions, lstm_cell, [initial_h, initial_c], y, [y_h, y_c])
 
@@ -78,18 +81,19 @@ def lower_packed_gru(
 
     cell = gru_cell(op.linear_before_reset, None if b is None else bias)
     parts = cpu.gru_parts(op.hidden_size, op.linear_before_reset)
-    layer = _PackedLayer(op, kernel, x, r, parts)
+    layer = PackedLayer(op, kernel, x, r, parts)
     layer.run(("Sigmoid", "Tanh"), cell, [initial_h], y, [y_h])
 
 
-class _PackedLayer(RecurrentLayer):
+class PackedLayer(RecurrentLayer):
     """Emit both directions of a layer: in parallel if their cells are the same."""
 
     def __init__(
-        self, op: cpu.PackedRecurrent, kernel: KernelBuilder, x: Buffer, r: Buffer, parts: Shape
+        self, op: RecurrentOp, kernel: KernelBuilder, x: Buffer, r: Buffer, parts: Shape
     ) -> None:
         super().__init__(op, kernel, x, parts)
         self.r = r
+        self.memory = kernel.scratch  # private where directions run in parallel
 
     def run(
         self,
@@ -103,10 +107,11 @@ class _PackedLayer(RecurrentLayer):
         directions = self.r.shape[0]
         functions = activations_of(self.op, defaults, directions)
         same = len(set(functions)) == 1
-        memory = self.kernel.private if directions > 1 and same else self.kernel.scratch
-        state = partial(memory, (self.batch, self.hidden), self.dtype)
+        if directions > 1 and same:
+            self.memory = self.kernel.private
+        state = partial(self.memory, (self.batch, self.hidden), self.dtype)
         walk = Walk(cell, state, [state() for _ in initial], initial, y, last)
-        totals = memory((self.batch, self.width), self.dtype)
+        totals = self.memory((self.batch, self.width), self.dtype)
 
         def emit(number: IndexExpr, names: Sequence[str]) -> None:
             back = IndexExpr(1) if self.op.direction == "reverse" else number
@@ -122,6 +127,10 @@ class _PackedLayer(RecurrentLayer):
         rows = self.length * self.batch
         whole = self.x.reshape((rows, self.x.shape[2]))
         inputs = columns_of(whole, number * self.width, self.width)
+        return self.layer(inputs, totals, self.recalling(number, totals))
+
+    def recalling(self, number: IndexExpr, totals: Buffer) -> Recall:
+        """Return what multiplies a state of a direction by the weights of a part of its gates."""
         panels, depth = self.r.part([number]), (self.hidden,)
         tile = self._tile()
 
@@ -140,7 +149,7 @@ class _PackedLayer(RecurrentLayer):
                 lambda i, j, total, lanes: into.store(total, [i, j], lanes),
             ).emit(tile)
 
-        return self.layer(inputs, totals, recall)
+        return recall
 
     def _tile(self) -> Tile:
         """Return the tile of a product: a whole panel, where the registers suffice."""

@@ -19,9 +19,11 @@ ACTIVATIONS: dict[str, Callable[[Value], Value]] = {
     "Tanh": tanh,
 }
 
+RecurrentOp = tri.Recurrent | cpu.PackedRecurrent | tri.QuantizedLstm | cpu.DotLstm
+
 
 def activations_of(
-    op: tri.Recurrent | cpu.PackedRecurrent, defaults: tuple[str, ...], directions: int
+    op: RecurrentOp, defaults: tuple[str, ...], directions: int
 ) -> list[tuple[str, ...]]:
     """Return the names of the activations of each direction: `defaults` if the op names none."""
     names, count = op.activations or defaults * directions, len(defaults)
@@ -257,7 +259,7 @@ class RecurrentLayer:
 
     def __init__(
         self,
-        op: tri.Recurrent | cpu.PackedRecurrent,
+        op: RecurrentOp,
         kernel: KernelBuilder,
         x: Buffer,
         parts: Sequence[int],

@@ -43,11 +43,11 @@ def dynamic_quantize_matmul(
     bias: Value | None = None,
 ) -> Value:
     """Quantise `a` by its range, as `DynamicQuantizeLinear` does, and multiply integers."""
-    integers, scale, zero = _by_range(a)
+    integers, scale, zero = by_range(a)
     return matmul_integer_to_float(integers, b, scale, b_scale, zero, b_zero_point, bias)
 
 
-def _by_range(x: Value) -> tuple[Value, Value, Value]:
+def by_range(x: Value) -> tuple[Value, Value, Value]:
     """Return integers in ui8 for floats, their scale and zero point."""
     axes, zero = tuple(range(tensor(x).rank)), constant(np.zeros((), np.float32))
     least = tri.Minimum.build(tri.ReduceMin.build(x, axes=axes, keepdims=False).y, zero).y

@@ -2,10 +2,12 @@
 
 from ......dialects import tri
 from ......dialects.core.errors import Invalid
+from ......dialects.core.tensor import Shape
 from ....core.values import cast, tensor
 from ...quantization import centered
 from ...registry import Value, onnx_op
 from . import DOMAIN
+from .quantize import by_range
 
 
 @onnx_op("DynamicQuantizeLSTM", since=1, domain=DOMAIN)
@@ -30,41 +32,62 @@ def dynamic_quantize_lstm(
     direction: str = "forward",
     hidden_size: int | None = None,
     input_forget: int = 0,
-) -> tri.Lstm:
+) -> tri.QuantizedLstm:
     """Run an LSTM whose weights are integers, of [directions, columns, 4 * hidden].
 
-    ONNX Runtime rounds the operands of each product to 8 bits, too; here they are exact.
+    All inputs are rounded to bytes together, and the state in each step, as `DynamicQuantizeLinear`
+    does: products are those of integers.
     """
-    recurrent = _weights(r, r_scale, r_zero_point, "r")
-    return tri.Lstm.build(
-        x,
-        _weights(w, w_scale, w_zero_point, "w"),
-        recurrent,
-        b,
+    gates, directions = tensor(r).shape[-1], tensor(r).shape[0]
+    columns = directions * gates
+    turned = tri.Transpose.build(_weights(w, w_zero_point, "w"), permutation=(1, 0, 2)).y
+    matrix = tri.Reshape.build(turned, shape=(tensor(w).shape[1], columns)).y
+    integers, step, zero = by_range(x)
+    product = tri.MatMul.build(centered(integers, zero), matrix).y
+    scale = tri.Reshape.build(_scales(w_scale, (directions, gates), "w"), shape=(columns,)).y
+    inputs = tri.Mul.build(cast(product, "f32"), tri.Mul.build(scale, step).y).y
+    if b is not None:
+        inputs = tri.Add.build(inputs, _bias(b, columns)).y
+    return tri.QuantizedLstm.build(
+        inputs,
+        _weights(r, r_zero_point, "r"),
+        _scales(r_scale, (directions, gates), "r"),
         sequence_lens,
         initial_h,
         initial_c,
         p,
-        hidden_size=hidden_size or tensor(recurrent).shape[-1],
+        hidden_size=hidden_size or gates // 4,
         direction=direction,
         activations=activations,
         alphas=activation_alpha,
         betas=activation_beta,
         clip=clip,
-        layout=0,
         input_forget=bool(input_forget),
     )
 
 
-def _weights(w: Value, scale: Value | None, zero_point: Value | None, name: str) -> Value:
-    """Return weights as floats, of [directions, 4 * hidden, columns] as those of `LSTM`."""
-    if scale is None or zero_point is None:
-        raise Invalid(f"lacks input '{name}_scale' or '{name}_zero_point'")
+def _weights(w: Value, zero_point: Value | None, name: str) -> Value:
+    """Return weights, [directions, columns, 4 * hidden], as integers without zero points."""
+    if zero_point is None:
+        raise Invalid(f"lacks input '{name}_zero_point'")
     if tensor(w).rank != 3:
         raise Invalid(f"has weights {tensor(w)}, must have axes for directions, columns and gates")
-    centre = centered(w, _of_each(zero_point))
-    wide = tri.Mul.build(cast(centre, tensor(scale).dtype), _of_each(scale)).y
-    return tri.Transpose.build(wide, permutation=(0, 2, 1)).y
+    return centered(w, _of_each(zero_point))
+
+
+def _scales(scale: Value | None, shape: Shape, name: str) -> Value:
+    """Return a scale for each direction and each of its columns."""
+    if scale is None:
+        raise Invalid(f"lacks input '{name}_scale'")
+    each = tri.Reshape.build(_of_each(scale), shape=(shape[0], tensor(scale).size // shape[0])).y
+    return each if tensor(each).shape == shape else tri.Expand.build(each, shape=shape).y
+
+
+def _bias(b: Value, columns: int) -> Value:
+    """Add the biases of the inputs and of the state, of all directions."""
+    halves = tri.Reshape.build(b, shape=(tensor(b).shape[0], 2, tensor(b).shape[1] // 2)).y
+    total = tri.ReduceSum.build(halves, axes=(1,), keepdims=False).y
+    return tri.Reshape.build(total, shape=(columns,)).y
 
 
 def _of_each(value: Value) -> Value:

@@ -1,5 +1,6 @@
 """Operators of ONNX Runtime, against ONNX Runtime."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -7,7 +8,8 @@ import onnx
 import onnxruntime
 import pytest
 import trivium
-from onnx import helper, numpy_helper
+from onnx import ModelProto, helper, numpy_helper
+from onnxruntime.quantization import QuantType, quantize_dynamic
 
 Array = np.ndarray[Any, Any]
 RANDOM = np.random.default_rng(0)
@@ -211,7 +213,10 @@ def test_integers_of_other_scales_are_joined() -> None:
 @pytest.mark.parametrize("direction", ["forward", "reverse", "bidirectional"])
 @pytest.mark.parametrize("each", [False, True])
 def test_lstm_of_integers(direction: str, each: bool) -> None:
-    """The LSTM of the floats that weights stand for; ONNX Runtime rounds activations, too."""
+    """All inputs are rounded together, and the state in each step, of all of the batch.
+
+    Several threads of ONNX Runtime divide the batch: each then rounds its part by itself.
+    """
     count, hidden = (2 if direction == "bidirectional" else 1), 8
     gates = (count, 4 * hidden) if each else (count,)
     w, r = bytes_of("int8", count, 5, 4 * hidden), bytes_of("int8", count, hidden, 4 * hidden)
@@ -232,16 +237,72 @@ def test_lstm_of_integers(direction: str, each: bool) -> None:
     graph = helper.make_graph([node], "g", *ports, stored)
     rounded = helper.make_model(graph, opset_imports=opsets, ir_version=10)
 
-    def wide(values: Array, scales: Array) -> Array:
-        return (values * scales.reshape(count, 1, -1)).transpose(0, 2, 1).astype(np.float32)
-
-    exact_node = helper.make_node("LSTM", ["i0", "w", "r", "b"], ["y"], **given)
-    weights = {"w": wide(w, ws), "r": wide(r, rs), "b": b}
-    exact_graph = helper.make_graph(
-        [exact_node], "g", *ports, [numpy_helper.from_array(a, n) for n, a in weights.items()]
-    )
-    exact = helper.make_model(exact_graph, opset_imports=opsets[:1], ir_version=10)
     got = trivium.compile(rounded).run({"i0": x})["y"]
-    for model, tolerance in ((exact, 1e-5), (rounded, 0.02)):
-        peer = onnxruntime.InferenceSession(model.SerializeToString())
-        np.testing.assert_allclose(got, peer.run(None, {"i0": x})[0], atol=tolerance)
+    np.testing.assert_allclose(got, on_one_thread(rounded).run(None, {"i0": x})[0], atol=1e-6)
+
+
+def on_one_thread(model: ModelProto) -> onnxruntime.InferenceSession:
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    return onnxruntime.InferenceSession(model.SerializeToString(), options)
+
+
+@pytest.mark.parametrize("kind", ["int8", "uint8"])
+def test_lstm_that_onnxruntime_quantised(kind: str, tmp_path: Path) -> None:
+    """The number of steps and the batch change; the last states are results, too."""
+    hidden, columns = 33, 20
+    weights = {
+        "w": floats(2, 4 * hidden, columns) / 4,
+        "r": floats(2, 4 * hidden, hidden) / 4,
+        "b": floats(2, 8 * hidden) / 4,
+    }
+    outputs = ["y", "y_h", "y_c"]
+    given = {"hidden_size": hidden, "direction": "bidirectional"}
+    node = helper.make_node("LSTM", ["x", "w", "r", "b"], outputs, **given)
+    graph = helper.make_graph(
+        [node],
+        "g",
+        [helper.make_tensor_value_info("x", 1, ["T", "N", columns])],
+        [helper.make_tensor_value_info(name, 1, None) for name in outputs],
+        [numpy_helper.from_array(a, n) for n, a in weights.items()],
+    )
+    plain = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
+    path = tmp_path / "quantised.onnx"
+    type_ = QuantType.QInt8 if kind == "int8" else QuantType.QUInt8
+    quantize_dynamic(plain, path, op_types_to_quantize=["LSTM"], weight_type=type_)
+    model = onnx.load(path)
+    assert [n.op_type for n in model.graph.node] == ["DynamicQuantizeLSTM"]
+    session, peer = trivium.compile(model), on_one_thread(model)
+    for length, batch in ((1, 1), (6, 1), (5, 3)):
+        x = floats(length, batch, columns)
+        got = session.run({"x": x})
+        for name, want in zip(outputs, peer.run(outputs, {"x": x}), strict=True):
+            np.testing.assert_allclose(got[name], want, atol=1e-6, err_msg=name)
+
+
+@pytest.mark.parametrize("missing", [8, 9, 10, 11])
+def test_lstm_of_integers_needs_scales_and_zero_points(missing: int) -> None:
+    names = ["x", "w", "r", "", "", "", "", "", "ws", "wz", "rs", "rz"]
+    what = {8: "w_scale", 9: "w_zero_point", 10: "r_scale", 11: "r_zero_point"}[missing]
+    stored = {
+        "w": bytes_of("int8", 1, 5, 8),
+        "r": bytes_of("int8", 1, 2, 8),
+        "ws": scale(1),
+        "wz": np.zeros(1, np.int8),
+        "rs": scale(1),
+        "rz": np.zeros(1, np.int8),
+    }
+    names[missing] = ""
+    node = helper.make_node(
+        "DynamicQuantizeLSTM", names, ["y"], domain="com.microsoft", hidden_size=2, name="layer"
+    )
+    graph = helper.make_graph(
+        [node],
+        "g",
+        [helper.make_tensor_value_info("x", 1, [3, 1, 5])],
+        [onnx.ValueInfoProto(name="y")],
+        [numpy_helper.from_array(a, n) for n, a in stored.items()],
+    )
+    opsets = [helper.make_opsetid("", 21), helper.make_opsetid("com.microsoft", 1)]
+    with pytest.raises(trivium.CompileError, match=f"layer: error: .* lacks input '{what}'"):
+        trivium.compile(helper.make_model(graph, opset_imports=opsets, ir_version=10))
