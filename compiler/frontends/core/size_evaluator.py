@@ -17,7 +17,7 @@ from ....dialects.core.interpret import compute_on_demand
 from ....dialects.core.mlir import ir
 from ....dialects.core.op import Op, view
 from ....dialects.core.tensor import Array
-from .size_rules import RULES, Elements, Unknown
+from .size_rules import RULES, RULES_OF_FLOATS, Elements, Unknown
 
 MOST = 1024
 """Larger tensors are not looked at: they are no sizes."""
@@ -41,7 +41,7 @@ class SizeEvaluator:
 
     def __call__(self, value: ir.Value) -> Elements | None:
         """Return the elements of a value, None for one that cannot be sizes."""
-        if not _may_be_sizes(value):
+        if not _is_small(value) or _is_float(value):
             return None
         compute_on_demand(value, self._known, _ruled, self._find)
         return self._known[value]
@@ -58,11 +58,16 @@ class SizeEvaluator:
             self._known.update(zip(op.results, made, strict=True))
 
 
-def _may_be_sizes(value: ir.Value) -> bool:
+def _is_small(value: ir.Value) -> bool:
     tensor = tensor_of(value.type)
     if not tensor.is_static or tensor.size > MOST:
         return False
-    return tensor.dtype in ("i1", "i32", "i64")
+    return tensor.dtype in ("i1", "i32", "i64") or _is_float(value)
+
+
+def _is_float(value: ir.Value) -> bool:
+    """Return whether a value may be sizes on their way through floats: `Cast (Max (Cast (…)))`."""
+    return tensor_of(value.type).dtype in ("f32", "f64")
 
 
 def _ruled(value: ir.Value) -> Op | None:
@@ -73,12 +78,20 @@ def _ruled(value: ir.Value) -> Op | None:
     op = view(value.owner) if isinstance(value, ir.OpResult) else None
     if op is None or type(op) not in RULES or (op.symbols and not isinstance(op, tri.Sizes)):
         return None
-    return op if all(map(_may_be_sizes, [*op.operation.operands, *op.results])) else None
+    values = [*op.operation.operands, *op.results]
+    if any(map(_is_float, values)) and type(op) not in RULES_OF_FLOATS:
+        return None
+    return op if all(map(_is_small, values)) else None
 
 
 def _elements(array: Array) -> Elements:
     made = np.empty(array.shape, object)
     made[...] = array.astype(object)
+    if array.dtype.kind == "f":
+        whole = np.isfinite(array) & (np.trunc(array) == array)
+        for index in np.ndindex(array.shape):
+            each = array[index]
+            made[index] = int(each) if whole[index] else Unknown(f"depends on {each}, no integer")
     return made
 
 

@@ -85,10 +85,19 @@ def _narrowed(size: int) -> int:
     return size
 
 
-_CASTS: dict[str, Callable[[int], int]] = {
+def _exact(size: int, bits: int) -> int | Unknown:
+    """Convert to a float that has so many bits; a size that it may round is not known."""
+    if -(1 << bits) <= size <= 1 << bits:
+        return size + 0
+    return Unknown(f"depends on {size} as a float")
+
+
+_CASTS: dict[str, Callable[[int], int | Unknown]] = {
     "i1": bool,
     "i32": lambda size: _narrowed(size + 0),
     "i64": lambda size: size + 0,
+    "f32": lambda size: _exact(size, 24),
+    "f64": lambda size: _exact(size, 53),
 }
 
 
@@ -143,6 +152,8 @@ def _filled(value: ir.Value, elements: Any) -> Elements:
 
 def _cast(op: tri.Cast, operands: Sequence[Elements]) -> Sequence[Elements]:
     (x,) = operands
+    if op.to not in _CASTS:
+        return (_filled(op.y, Unknown(f"depends on sizes as {op.to}")),)
     return (_elementwise(_CASTS[op.to])(x),)
 
 
@@ -152,7 +163,7 @@ def _sizes(op: tri.Sizes, operands: Sequence[Elements]) -> Sequence[Elements]:
     return (made.reshape(op.shape),)
 
 
-def _reduction(function: Callable[[int, int], int], empty: int) -> Rule:
+def _reduction(function: Callable[[int, int], int], empty: int | Unknown) -> Rule:
     step = _elementwise(function)
 
     def rule(op: Any, operands: Sequence[Elements]) -> Sequence[Elements]:
@@ -161,32 +172,34 @@ def _reduction(function: Callable[[int, int], int], empty: int) -> Rule:
         kept = [axis for axis in range(x.ndim) if axis not in axes]
         count = math.prod(x.shape[axis] for axis in axes)
         rows = np.transpose(x, (*axes, *kept)).reshape(count, *(x.shape[axis] for axis in kept))
-        made = np.full(rows.shape[1:], empty, object)
-        for row in rows:
+        first = rows[:1] if count else np.full((1, *rows.shape[1:]), empty, object)
+        made = first.reshape(rows.shape[1:])
+        for row in rows[1:]:
             made = step(made, row)
         return (_filled(op.y, made.reshape(tensor_of(op.y.type).shape)),)
 
     return rule
 
 
+_NOTHING = Unknown("depends on the greatest or least of nothing")
+
+_MOVES: tuple[type[Op], ...] = (
+    tri.Reshape,
+    tri.Transpose,
+    tri.Slice,
+    tri.Concat,
+    tri.Split,
+    tri.Stack,
+    tri.Unbind,
+    tri.Expand,
+    tri.Tile,
+)
+
 RULES: dict[type[Op], Rule] = {
     tri.Sizes: _sizes,
     tri.Gather: _gather,
     tri.Cast: _cast,
-    **dict.fromkeys(
-        (
-            tri.Reshape,
-            tri.Transpose,
-            tri.Slice,
-            tri.Concat,
-            tri.Split,
-            tri.Stack,
-            tri.Unbind,
-            tri.Expand,
-            tri.Tile,
-        ),
-        _moved,
-    ),
+    **dict.fromkeys(_MOVES, _moved),
     tri.Add: _one(_elementwise(operator.add)),
     tri.Sub: _one(_elementwise(operator.sub)),
     tri.Mul: _one(_elementwise(operator.mul)),
@@ -208,4 +221,11 @@ RULES: dict[type[Op], Rule] = {
     tri.Where: _one(_broadcast(_chosen)),
     tri.ReduceSum: _reduction(operator.add, 0),
     tri.ReduceProd: _reduction(operator.mul, 1),
+    tri.ReduceMax: _reduction(highest, _NOTHING),
+    tri.ReduceMin: _reduction(lowest, _NOTHING),
 }
+
+RULES_OF_FLOATS = frozenset(
+    (*_MOVES, tri.Gather, tri.Cast, tri.Maximum, tri.Minimum, tri.ReduceMax, tri.ReduceMin)
+)
+"""Ops whose rules are right for sizes that were made floats: they round nothing."""
