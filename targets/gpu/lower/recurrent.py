@@ -1,7 +1,8 @@
 """Lowerings of recurrent layers: a product of all inputs, then programs that walk along time.
 
-A program has some rows of the batch in one direction, and their whole state in registers. In each
-step it multiplies the state by the weights of each gate, and adds what the inputs give.
+A program has one row of the batch in one direction, and its whole state in registers. In each step
+it multiplies the state by the weights of each gate, and adds what the inputs give. Products of a
+few rows by blocks of `tile.dot` would need more registers for f32 than there are.
 """
 
 from collections.abc import Callable, Sequence
@@ -18,15 +19,12 @@ from ..kernels.depth import FlatDepth
 from ..kernels.epilogue import Epilogue
 from ..kernels.factor import Matrix
 from ..kernels.loop import loop
-from ..kernels.value import Value, dot, scalar, zeros
+from ..kernels.value import Value, scalar, zeros
 from ..registry import accepts, template
 from ..schedule.product_blocks import LEAST, next_power
 
 MOST_HIDDEN = 128
 """The most elements of a state: a program has all of them in registers."""
-
-ROWS = 16
-"""The rows of a program: few, so that there are many programs."""
 
 ACTIVATIONS: dict[str, Callable[[Value], Value]] = {
     "Relu": lambda x: x.maximum(0),
@@ -95,7 +93,7 @@ def lower_gru(
     def step(place: Value, state: State) -> list[Value]:
         (h,) = state
         update, reset = (layer.activated(0, layer.total(place, gate, h)) for gate in (0, 1))
-        known = zeros(layer.dtype, "BM", "BH")
+        known = zeros(layer.dtype, "BH")
         if bias is not None:
             last = bias.load([layer.direction, scalar(1), scalar(2), layer.column])
             known = known + last
@@ -206,11 +204,10 @@ class _Layer:
         width = max(next_power(hidden), LEAST)
         kernel.warps = 4 if width < MOST_HIDDEN else 8
         kernel.block_of("BH", width)
-        self.row = kernel.axis(self.batch, "BM", ROWS, name="rows").expand(1)
+        self.row = kernel.programs(self.batch).named("row")
         several = directions != 1
         self.direction = kernel.programs(directions).named("direction") if several else scalar(0)
-        column = kernel.indices(0, "BH", "hidden")
-        self.column, self.depth = column.expand(0), column.expand(1)
+        self.column = kernel.indices(0, "BH", "hidden")
         self.lengths = None if sequence_lens is None else sequence_lens.load([self.row]).cast("i32")
         count = len(op.cell.activations)
         names = op.activations or op.cell.activations * directions
@@ -223,9 +220,9 @@ class _Layer:
 
     def recalled(self, gate: int, state: Value, added: Value) -> Value:
         """Return a state by the weights of a gate, and something added."""
-        at = [self.direction, scalar(gate), self.column, self.depth]
+        at = [self.direction, scalar(gate), self.column.expand(1), self.column.expand(0)]
         weights = self.weights.load(at).named("weights")
-        return dot(state, weights, added, self.kernel.precision)
+        return added + (state.expand(0) * weights).reduce("sum", 1)
 
     def total(self, place: Value, gate: int, state: Value) -> Value:
         """Return what inputs and state give to a gate."""
@@ -279,7 +276,7 @@ class _Layer:
 
     def _initial(self, given: Buffer | None) -> Value:
         if given is None:
-            return zeros(self.dtype, "BM", "BH")
+            return zeros(self.dtype, "BH")
         return given.load(self._state_at())
 
     def _state_at(self) -> list[Value]:

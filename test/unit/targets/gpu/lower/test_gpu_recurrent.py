@@ -88,15 +88,14 @@ def test_variants_of_cells() -> None:
 @needs_triton
 @pytest.mark.parametrize("cls", LAYERS)
 def test_printed_kernels_walk_along_time(cls: Any) -> None:
-    agree(layer(cls, 4, 18, 6, 24, lengths=[*range(5)] * 3 + [4, 4, 4]), printed=True)
+    agree(layer(cls, 4, 3, 6, 24, lengths=[4, 0, 2]), printed=True)
 
 
 @needs_triton
-@pytest.mark.parametrize("dtype", ["float32", "float16"])
 @pytest.mark.parametrize("architecture", [AMPERE, HOPPER], ids=lambda a: a.name)
-def test_kernels_compile(architecture: Architecture, dtype: str) -> None:
-    for cls, hidden in ((tri.Lstm, 128), (tri.Gru, 48)):
-        assert assemblies(layer(cls, 50, 64, 80, hidden, dtype), architecture)
+def test_kernels_compile(architecture: Architecture) -> None:
+    assert assemblies(layer(tri.Lstm, 50, 64, 80, 128), architecture)
+    assert assemblies(layer(tri.Gru, 50, 64, 80, 48, "float16"), architecture)
 
 
 @pytest.mark.parametrize(
@@ -169,7 +168,7 @@ def test_a_package_runs_all_lengths_on_the_gpu(stand_in: StandIn) -> None:
     stand_in.execute(package, lambda run: interpreted(package, run))
     random = np.random.default_rng(1)
     with Session(package, device=stand_in.device()) as session:
-        for time, batch in ((5, 3), (1, 1), (12, 20), (5, 3)):
+        for time, batch in ((3, 2), (1, 1), (4, 3), (3, 2)):
             stand_in.sizes = {"T": time, "N": batch}
             lengths = random.integers(1, time + 1, batch).astype(np.int32)
             lengths[0] = time
