@@ -129,6 +129,7 @@ from .image.roi import RoiAlign as RoiAlign
 from .image.sampling import linear_taps as linear_taps
 from .image.sampling import sample as sample
 from .image.window import Window as Window
+from .linear_algebra.coupling import CouplePairs as CouplePairs
 from .linear_algebra.determinant import Det as Det
 from .linear_algebra.equation import Equation as Equation
 from .linear_algebra.fourier import Dft as Dft

@@ -34,6 +34,7 @@ EXAMPLES = {op: make for op, make in (MATH | MOVES | NETWORKS | NN).items()}
 WHOLE_OPS = {cls for cls in tri.TRI.ops.values() if cls.op_name.removeprefix("tri.") in WHOLE}
 NOT_IN_ONNX = {
     *(tri.Atan2, tri.Expm1, tri.Lgamma, tri.Log1p, tri.Requantize, tri.RequantizeMean),
+    tri.CouplePairs,
     *WHOLE_OPS,
 }
 """What ONNX has in parts is taken apart before, the others it lacks."""
