@@ -57,7 +57,7 @@ def _factors(pairs: Array) -> Array:
     """Return the matrices of the equations: Q of the paper."""
     turned = pairs.transpose(0, 2, 1)
     factors = -turned * pairs
-    classes: Array = np.arange(pairs.shape[1])
+    classes = [*range(pairs.shape[1])]
     squares = turned * turned
     squares[:, classes, classes] = 0
     factors[:, classes, classes] = squares.sum(2)
