@@ -7,7 +7,7 @@
 It has the methods of `onnx.backend.base.Backend` and `BackendRep`, and needs neither.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -29,6 +29,9 @@ from .frontends.onnx import (
 from .specialize import Specialized
 
 DEVICE = "CPU"
+
+Compile = Callable[..., Session]
+"""Compiles a model for a target: `compile`, or a function with some of its keywords."""
 
 NO_FEEDS = Spread({}, {}, {})
 
@@ -71,7 +74,11 @@ class TriviumBackend:
 class TriviumModel:
     """Run one model, compiled at once or, where that takes values of inputs, at the first run."""
 
-    def __init__(self, model: Source, options: Mapping[str, Any]) -> None:
+    def __init__(
+        self, model: Source, options: Mapping[str, Any], compile: Compile = compile
+    ) -> None:
+        """Compile by `compile`, which takes what the function of that name does."""
+        self._make_session = compile
         self._model = read_model(model)
         self._options = options
         self._names = [value.name for value in model_inputs(self._model.graph)]
@@ -109,4 +116,4 @@ class TriviumModel:
     ) -> Session:
         fixed = {**constants, **spread.nothing}
         bound = {**shapes, **spread.lengths}
-        return compile(self._model, shapes=bound, constants=fixed, **self._options)
+        return self._make_session(self._model, shapes=bound, constants=fixed, **self._options)

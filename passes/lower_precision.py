@@ -29,6 +29,7 @@ KEPT: Mapping[type[Op], str] = {
     tri.RecurrentStack: "adds up an error from step to step",
     tri.LinearAttention: "adds up an error from step to step",
     **dict.fromkeys((tri.ReduceSumSquare, tri.ReduceProd), "leaves the range of half precision"),
+    tri.CouplePairs: "adds up an error from step to step",
     tri.Det: "leaves the range of half precision",
     tri.Dft: "adds up an error from stage to stage",
     **dict.fromkeys((tri.GridSample, tri.DeformConv), "has coordinates as operands"),

@@ -9,6 +9,7 @@ from ..targets.installed import names, shipped, targets
 from ..targets.lowering_table import limit_text
 from ..targets.placement.place import UNPLACED_OPS
 from ..targets.registry import find_target
+from .conformance.summary import Summary
 from .spelling import markdown_table
 
 STRUCTURE = ("tri.group", "tri.yield")
@@ -30,6 +31,7 @@ def support_page(notice: str) -> str:
     kinds = [target for target in found if not target.quantized]
     classes = [cls for name, cls in sorted(OPS.items()) if name.startswith("tri.")]
     ops = [cls for cls in classes if cls.op_name not in STRUCTURE]
+    conformance = Summary.of_suite("onnx")
     rows = [(f"`{cls.op_name}`", *(_kind(cls, target) for target in kinds)) for cls in ops]
     parts = [
         "# Support",
@@ -42,7 +44,10 @@ def support_page(notice: str) -> str:
         "## ONNX operators",
         "An operator is read from the first of these opset versions on. Operators that ONNX\n"
         "defines by others are read, too: their definition is.",
-        markdown_table(["operator", "opset versions"], list(_onnx_rows())),
+        _summary_text(conformance),
+        markdown_table(
+            ["operator", "opset versions", "cases", *conformance.passed], _onnx_rows(conformance)
+        ),
         "## PNNX operators",
         "These types are read; of those below them that are refused, each says why.",
         ", ".join(f"`{type_}`" for type_ in _pnnx_types()),
@@ -69,12 +74,27 @@ def _limits(target: Target) -> Iterator[str]:
             yield f"`{cls.op_name}`: {target.name} {limit_text(predicate)}"
 
 
-def _onnx_rows() -> Iterator[tuple[str, str]]:
+def _summary_text(found: Summary) -> str:
+    cases = sum(found.cases.values())
+    sums = [f"{sum(passed.values())} on {name}" for name, passed in found.passed.items()]
+    return (
+        f"ONNX's own suite ({found.suite_version}) has {cases} cases. Of these pass, by count of\n"
+        f"`trivium conformance`: {', '.join(sums)}. Operators without a version are\n"
+        "read by their definition; a name in lower case is a kind of cases that are about several\n"
+        "operators. ONNX has no cases of `com.microsoft`: tests compare with ONNX Runtime."
+    )
+
+
+def _onnx_rows(found: Summary) -> Iterator[tuple[str, ...]]:
     from ..compiler.frontends.onnx.registry import RULES
 
-    for (domain, op_type), rules in sorted(RULES.items()):
-        name = f"{domain}::{op_type}" if domain else op_type
-        yield f"`{name}`", ", ".join(str(rule.since) for rule in rules)
+    since = {
+        (f"{domain}::{op_type}" if domain else op_type): ", ".join(str(r.since) for r in rules)
+        for (domain, op_type), rules in RULES.items()
+    }
+    for name in sorted({*since, *found.cases}):
+        passed = (str(of[name]) if name in of else "" for of in found.passed.values())
+        yield f"`{name}`", since.get(name, ""), str(found.cases.get(name, "")), *passed
 
 
 def _pnnx_types() -> list[str]:

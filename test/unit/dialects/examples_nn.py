@@ -22,6 +22,13 @@ def det(pick: Pick) -> Example:
     return Example((pick.array((*pick.shape((0, 2)), size, size), *FLOATS),))
 
 
+def couple_pairs(pick: Pick) -> Example:
+    size, dtype = pick.between(1, 4), pick.one(*FLOATS)
+    x = pick.array((pick.between(0, 3), size, size), dtype)
+    upper = np.triu(1 / (1 + np.exp(-x.astype(np.float64))), 1)
+    return Example(((upper + np.tril(1 - upper.transpose(0, 2, 1), -1)).astype(x.dtype),))
+
+
 def roi_align(pick: Pick) -> Example:
     dtype, count = pick.one(*FLOATS), pick.between(0, 3)
     x = pick.array((2, pick.between(1, 3), *pick.ints(2, 1, 5)), dtype)
@@ -79,6 +86,7 @@ def linear_attention(pick: Pick) -> Example:
 NN: dict[type[tri.TriOp], Maker] = {
     tri.Dft: dft,
     tri.Det: det,
+    tri.CouplePairs: couple_pairs,
     tri.RoiAlign: roi_align,
     tri.MaxRoiPool: max_roi_pool,
     tri.DeformConv: deform_conv,

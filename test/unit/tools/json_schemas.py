@@ -9,6 +9,7 @@ from trivium.runtime.contents import Part
 from trivium.runtime.cpu.report import CpuReport
 from trivium.runtime.report import PartReport
 from trivium.tools.bench.reports import BenchReport, KernelsReport
+from trivium.tools.conformance.results import ConformanceReport
 from trivium.tools.package_info import PackageInfo
 from trivium.tools.placement_report import NodeReports, Placements
 from trivium.tools.simulation import SimulationReport
@@ -22,6 +23,7 @@ ROOTS: dict[str, type[Any]] = {
     "bench": BenchReport,
     "bench --kernels": KernelsReport,
     "simulate": SimulationReport,
+    "conformance": ConformanceReport,
 }
 """The class of the report of each command."""
 

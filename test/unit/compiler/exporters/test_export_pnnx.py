@@ -32,6 +32,7 @@ EXAMPLES = MATH | MOVES | NETWORKS | NN
 NOT_IN_TORCH = {
     *(
         tri.BitCast,
+        tri.CouplePairs,
         tri.PowerOfTwo,
         tri.Det,
         tri.GatherNd,

@@ -190,3 +190,19 @@ def test_a_sequence_goes_on_from_a_state():
 def test_linear_attention_refuses_what_does_not_fit(operands, message):
     with pytest.raises(Invalid, match=message):
         tri.LinearAttention(scale=1.0).infer(*operands)
+
+
+@pytest.mark.parametrize("classes", [2, 3, 5])
+def test_pairs_of_known_probabilities_give_these(classes: int) -> None:
+    p = np.random.default_rng(classes).dirichlet(np.full(classes, 3.0), 7)
+    pairs = p[:, :, None] / (p[:, :, None] + p[:, None, :])
+    made = tri.CouplePairs().reference(pairs)
+    np.testing.assert_allclose(made.sum(1), 1, rtol=1e-9)
+    np.testing.assert_allclose(made, p, atol=0.02)
+
+
+def test_pairs_end_where_equal_probabilities_are_near_enough() -> None:
+    pairs = np.array([[[0, 0.501], [0.499, 0]], [[0, 0.9], [0.1, 0]]])
+    made = tri.CouplePairs().reference(pairs)
+    assert made[0].tolist() == [0.5, 0.5]
+    np.testing.assert_allclose(made[1], [0.9, 0.1], atol=0.005)

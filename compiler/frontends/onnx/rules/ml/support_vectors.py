@@ -17,6 +17,9 @@ from .scores import best, both_classes, class_labels, labels_at, opposite, trans
 Ints = tuple[int, ...]
 Floats = tuple[float, ...]
 
+LEAST = 1e-7
+"""How near to 0 and 1 the probability of a class of a pair may be."""
+
 
 @onnx_op("SVMRegressor", since=1, domain=DOMAIN)
 def svm_regressor(
@@ -65,12 +68,15 @@ def svm_classifier(
     support_vectors: Floats = (),
     vectors_per_class: Ints = (),
 ) -> tuple[Value, Value]:
-    """Return the label of the class that wins most pairs, and the scores of pairs or classes."""
-    if prob_a or prob_b:
-        raise Unsupported("has probabilities, must have scores: train without `probability`")
+    """Return the label of the class that wins most pairs, and the scores of pairs or classes.
+
+    With `prob_a` and `prob_b`, they are the probabilities of classes.
+    """
     labels, x = class_labels(classlabels_ints, classlabels_strings), matrix(x)
     classes, features = len(labels), tensor(x).shape[1]
     if not vectors_per_class:
+        if prob_a or prob_b:
+            raise Unsupported("has probabilities of a linear machine, must have support vectors")
         weights = _rows(coefficients, classes, features)
         if len(rho) != 1:
             raise Invalid(f"has {len(rho)} offsets of a linear machine, must have 1")
@@ -86,7 +92,37 @@ def svm_classifier(
     scores = tri.MatMul.build(products, constant(weights)).y
     scores = tri.Add.build(scores, numbers_like(rho, scores)).y
     chosen = best(_votes(scores, classes))
-    return labels_at(chosen, labels), _scores_of_pairs(scores, post_transform)
+    if not prob_a and not prob_b:
+        return labels_at(chosen, labels), _scores_of_pairs(scores, post_transform)
+    if len(prob_a) != len(pairs) or len(prob_b) != len(pairs):
+        raise Invalid(f"has {len(prob_a)} and {len(prob_b)} numbers for {len(pairs)} pairs")
+    shares = _probabilities(scores, prob_a, prob_b, classes)
+    return labels_at(chosen, labels), transformed(shares, post_transform)
+
+
+def _probabilities(scores: Value, a: Floats, b: Floats, classes: int) -> Value:
+    """Return the probabilities of classes by the scores of pairs.
+
+    That of the first class of a pair is a logistic function of the score, fitted by Platt's method.
+    """
+    exponents = tri.Mul.build(scores, numbers_like(a, scores)).y
+    exponents = tri.Add.build(exponents, numbers_like(b, scores)).y
+    first = tri.Sigmoid.build(tri.Neg.build(exponents).y).y
+    first = tri.Clip.build(first, min=LEAST, max=1 - LEAST).y
+    second = tri.Sub.build(numbers_like(1, scores), first).y
+    both = tri.Concat.build([first, second], axis=1).y
+    matrix = _places_in_matrix(classes)
+    pairs = tri.Gather.build(both, constant(matrix), axis=1).y
+    return tri.CouplePairs.build(pairs).y
+
+
+def _places_in_matrix(classes: int) -> Array:
+    """Return where the probability of i or j is among those of first and of second classes."""
+    pairs = list(combinations(range(classes), 2))
+    matrix = np.zeros((classes, classes), np.int64)
+    for pair, (i, j) in enumerate(pairs):
+        matrix[i, j], matrix[j, i] = pair, len(pairs) + pair
+    return matrix
 
 
 def _scores_of_pairs(scores: Value, transform: str) -> Value:

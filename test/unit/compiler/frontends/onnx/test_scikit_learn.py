@@ -53,6 +53,8 @@ CLASSIFIERS = {
     "svc_poly": svm.SVC(kernel="poly"),
     "svc_sigmoid": svm.SVC(kernel="sigmoid"),
     "svc_linear": svm.SVC(kernel="linear"),
+    "svc_probabilities": svm.SVC(probability=True, **SEED),
+    "svc_poly_probabilities": svm.SVC(kernel="poly", probability=True, **SEED),
     "neighbours": neighbors.KNeighborsClassifier(),
     "gaussian_bayes": naive_bayes.GaussianNB(),
     "bernoulli_bayes": naive_bayes.BernoulliNB(),

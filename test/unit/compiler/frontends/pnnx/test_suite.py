@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 import trivium
 from pnnx_suite import CASES, needs_suite
@@ -13,11 +12,11 @@ from trivium.compiler.specialize import Specialized
 from trivium.dialects.core import interpret
 from trivium.dialects.core.mlir import new_context
 from trivium.dialects.core.tensor import Array, Shape
+from trivium.tools.conformance.expectations import Expectations
+from trivium.tools.conformance.results import PASSED
+from trivium.tools.conformance.suites.pnnx import PnnxCase, in_parts
 
-UNORDERED = {
-    "torch_topk": "asks for the greatest elements in no order, torch's own is an accident",
-}
-"""Cases whose numbers no contract gives, and why."""
+EXPECTED = Expectations.of_suite("pnnx")
 
 
 class Reference:
@@ -49,13 +48,6 @@ class Native:
         return [in_parts(array) for array in session.run(free).values()]
 
 
-def in_parts(array: Array) -> Array:
-    """Return complex numbers as pairs of real ones, as the IR has them."""
-    if array.dtype.kind != "c":
-        return array
-    return np.ascontiguousarray(array).view(np.float32).reshape(*array.shape, 2)
-
-
 WAYS = [
     pytest.param(Reference, id="reference"),
     pytest.param(Native, id="cpu", marks=pytest.mark.slow),
@@ -66,18 +58,14 @@ WAYS = [
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_case(case: Path, way: Any) -> None:
-    if case.name in UNORDERED:
-        pytest.skip(UNORDERED[case.name])
-    data = np.load(case / "data.npz")
-    inputs = {name: data[name] for name in data.files if name.startswith("in")}
-    wanted = [in_parts(data[f"out{i}"]) for i in range(len(data.files) - len(inputs))]
+    known = PnnxCase(case)
+    inputs, wanted = known.data()
     results = way(case / "model.pnnx.param")(inputs)
-    assert [(r.shape, r.dtype) for r in results] == [(w.shape, w.dtype) for w in wanted]
-    for result, want in zip(results, wanted, strict=True):
-        if want.dtype.kind == "f":
-            np.testing.assert_allclose(result, want, rtol=1e-3, atol=1e-4)
-        else:
-            np.testing.assert_array_equal(result, want)
+    if EXPECTED.of(case.name, "cpu").result == PASSED:
+        return known.compare(results, wanted)
+    with pytest.raises(AssertionError):
+        known.compare(results, wanted)
+    return None
 
 
 @needs_suite

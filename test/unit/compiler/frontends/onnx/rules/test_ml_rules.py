@@ -274,6 +274,15 @@ def test_svm_classifier(kernel: str, counts: list[int]) -> None:
     check("SVMClassifier", drawn(20, 4), outputs=2, **svm(kernel, counts, 4))
 
 
+@pytest.mark.parametrize("transform", ["NONE", "SOFTMAX"])
+@pytest.mark.parametrize("counts", [[3, 4], [2, 3, 4], [1, 2, 3, 2]])
+def test_svm_with_probabilities(counts: list[int], transform: str) -> None:
+    pairs = len(counts) * (len(counts) - 1) // 2
+    given = {"prob_a": [-1.5 - i / 4 for i in range(pairs)], "prob_b": listed(pairs)}
+    machine = svm("RBF", counts, 4)
+    check("SVMClassifier", drawn(20, 4), outputs=2, **machine, **given, post_transform=transform)
+
+
 FAULTS: list[tuple[str, dict[str, Any], str]] = [
     ("LabelEncoder", {"keys_strings": ["a"], "values_int64s": [1]}, "has keys of object for"),
     ("LabelEncoder", {"keys_floats": [1.0]}, "has 0 lists of values, must have 1"),
@@ -284,6 +293,17 @@ FAULTS: list[tuple[str, dict[str, Any], str]] = [
         {"kernel_type": "COSINE", "n_supports": 1, "coefficients": [1.0], "rho": [0.0]}
         | {"support_vectors": [1.0] * 4},
         "has kernel 'COSINE'",
+    ),
+    (
+        "SVMClassifier",
+        {"coefficients": [1.0] * 8, "rho": [0.0], "classlabels_ints": [0, 1], "prob_a": [1.0]},
+        "has probabilities of a linear machine, must have support vectors",
+    ),
+    (
+        "SVMClassifier",
+        {"coefficients": [1.0] * 2, "rho": [0.0], "classlabels_ints": [0, 1]}
+        | {"support_vectors": [1.0] * 8, "vectors_per_class": [1, 1], "prob_a": [1.0]},
+        "has 1 and 0 numbers for 1 pairs",
     ),
     (
         "TreeEnsembleRegressor",
