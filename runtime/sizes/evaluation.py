@@ -34,6 +34,9 @@ class Evaluation:
             if symbol.step != 1:
                 value = self._formulas.operate("//", value, number(symbol.step))
                 self._formulas.define(symbol.unit, value)
+        for i, each in enumerate(contents.named_sizes):
+            value = self._formulas.read(each.expression, f"named_sizes[{i}].expression")
+            self._formulas.define(each.name, value)
         checks = [
             self._formulas.read(check.expression, f"checks[{i}].expression")
             for i, check in enumerate(contents.checks)

@@ -16,7 +16,7 @@ from .polynomials import (
     subtract,
     variable,
 )
-from .size_expressions import MOST, MOST_OPERATIONS, Size, SizeReader
+from .size_expressions import MOST, MOST_BITS_OF_VALUES, MOST_OPERATIONS, Size, SizeReader
 
 _FUNCTIONS: dict[str, Callable[[int, int], int]] = {"max": max, "min": min, "|": int.__or__}
 _RING: dict[str, Callable[[Polynomial, Polynomial], Polynomial]] = {
@@ -42,6 +42,7 @@ class Formulas:
         self._known: dict[str, str] = {}
         self._texts: dict[Polynomial, str] = {}
         self._lines: dict[str, str] = {}
+        self._bits = dict.fromkeys(self._parameters, MOST.bit_length())
 
     def define(self, name: str, formula: Polynomial) -> None:
         """Let the expressions that are read from now on use a formula by a name."""
@@ -70,13 +71,18 @@ class Formulas:
     def operate(self, operator: str, left: Polynomial, right: Polynomial) -> Polynomial:
         """Return the formula of `+`, `-`, `*`, `//` or `&` of two others."""
         if operator not in _RING:
-            return variable(self._variable(f"{self._text(left)} {operator} {self._text(right)}"))
+            code = f"{self._text(left)} {operator} {self._text(right)}"
+            return self._result(code, left, right)
+        if operator == "*" and self._bits_of(left) + self._bits_of(right) > MOST_BITS_OF_VALUES:
+            raise PackageError(f"has a size that may have more than {MOST_BITS_OF_VALUES} bits")
         result = _RING[operator](left, right)
         return result if is_short(result) else _RING[operator](self.named(left), self.named(right))
 
     def named(self, formula: Polynomial) -> Polynomial:
         """Return a formula as one variable, if it is no number."""
-        return formula if as_number(formula) is not None else variable(self._text(formula))
+        if as_number(formula) is not None:
+            return formula
+        return self._result(self._text(formula), formula)
 
     def call(self, function: str, formulas: Iterable[Polynomial]) -> Polynomial:
         """Return the formula of `max`, `min` or `|` of others; one alone is its own."""
@@ -85,7 +91,7 @@ class Formulas:
             return given[0]
         texts = list(map(self._text, given))
         code = " | ".join(texts) if function == "|" else f"{function}({', '.join(texts)})"
-        return variable(self._variable(code))
+        return self._result(code, *given)
 
     def _folded(self, function: str, formulas: Iterable[Polynomial]) -> list[Polynomial]:
         """Return the operands of a function with one number in place of several."""
@@ -111,6 +117,17 @@ class Formulas:
         scope: dict[str, Callable[..., tuple[tuple[int, ...], ...]]] = {}
         exec(code, {"__builtins__": {}, "max": max, "min": min}, scope)
         return scope["compute"]
+
+    def _result(self, code: str, *operands: Polynomial) -> Polynomial:
+        """Return the variable for code whose value is at most the greatest of its operands."""
+        name = self._variable(code)
+        self._bits.setdefault(name, max(map(self._bits_of, operands)))
+        return variable(name)
+
+    def _bits_of(self, formula: Polynomial) -> int:
+        """Return how many bits the values of a formula have at most."""
+        terms = (c.bit_length() + sum(self._bits[name] for name in m) for m, c in formula)
+        return max(terms, default=0) + len(formula).bit_length()
 
     def _variable(self, code: str) -> str:
         """Return the name of the variable, or the number, that some code is the value of."""
