@@ -95,7 +95,7 @@ class Evaluation:
 
     def _values(self, symbols: Mapping[str, int], *, checked: bool) -> Values:
         try:
-            found = self._function(*(symbols[name] for name in self._names))
+            found = self._function(*map(symbols.__getitem__, self._names))
         except ZeroDivisionError:
             if checked:
                 self._refuse(symbols)

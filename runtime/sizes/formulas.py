@@ -89,9 +89,7 @@ class Formulas:
         given = self._folded(function, dict.fromkeys(formulas))
         if len(given) == 1:
             return given[0]
-        texts = list(map(self._text, given))
-        code = " | ".join(texts) if function == "|" else f"{function}({', '.join(texts)})"
-        return self._result(code, *given)
+        return self._result(_code_of_call(function, list(map(self._text, given))), *given)
 
     def _folded(self, function: str, formulas: Iterable[Polynomial]) -> list[Polynomial]:
         """Return the operands of a function with one number in place of several."""
@@ -170,3 +168,13 @@ class Formulas:
         for name in names[1:]:
             result = self._variable(f"{result} * {name}")
         return result
+
+
+def _code_of_call(function: str, operands: Sequence[str]) -> str:
+    """Return the code of a function of names and numbers; of two, a call takes twice as long."""
+    if function == "|":
+        return " | ".join(operands)
+    if len(operands) > 2:
+        return f"{function}({', '.join(operands)})"
+    one, other = operands
+    return f"{one} if {one} {'>' if function == 'max' else '<'} {other} else {other}"
