@@ -151,7 +151,9 @@ class Formulas:
         factor, common, rest = divided(formula)
         names = common if as_number(rest) == 1 else (*common, self._sum(rest))
         product = self._product(names)
-        return product if factor == 1 else self._variable(f"{factor} * {product}")
+        if factor == 1:
+            return product
+        return self._variable(f"-{product}" if factor == -1 else f"{factor} * {product}")
 
     def _sum(self, terms: Polynomial) -> str:
         code = ""
