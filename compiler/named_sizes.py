@@ -41,7 +41,7 @@ class _Names:
 
     def __init__(self, taken: Collection[str]) -> None:
         self._free = (name for i in count() if (name := f"size_{i}") not in taken)
-        self.of_texts: dict[str, str] = {}
+        self.of_texts: dict[Any, str] = {}
         """The name of each text, after those that stand in it."""
 
     def shorten(self, text: str) -> Any:
