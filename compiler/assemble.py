@@ -31,6 +31,7 @@ from ..targets.program.calls import NumberedCall
 from ..targets.program.program import Place, Program
 from ..targets.written import written
 from ..version import __version__
+from .named_sizes import name_sizes
 
 Data: TypeAlias = bytes | bytearray | memoryview
 """The bytes of an entry."""
@@ -156,7 +157,7 @@ class _Assembly:
         steps = self._steps(numbered[self.program.load_count :])
         parts = (code.part(self.program) for code in self.codes)
         symbols = self._symbols()
-        return Manifest(
+        manifest = Manifest(
             version=version_of(symbols),
             producer=f"trivium {__version__}",
             source=source,
@@ -177,6 +178,7 @@ class _Assembly:
             carried=tuple(starmap(m.CarriedPort, state_of(self.module.main).items())),
             strings=self._strings(),
         )
+        return name_sizes(manifest) if symbols else manifest
 
     # -- values -------------------------------------------------------------------------------
 

@@ -50,6 +50,13 @@ class Symbol(Frozen):
         return self.name if self.step == 1 else f"{self.name}_{self.step}"
 
 
+class NamedSize(Frozen):
+    """Name an expression, for the expressions that are read after it."""
+
+    name: str
+    expression: Size
+
+
 class SizeCheck(Frozen):
     """Require an expression of symbols to be in a `relation` to 0, `>=` or `==`.
 
@@ -210,7 +217,8 @@ class Contents(Frozen, kw_only=True):
     refuses. `spaces` are the memory spaces beside that of the process, `parts` what targets add.
 
     Where there are `symbols`, sizes may be expressions of them. The `checks` are made when the
-    sizes of a run are known, and the offsets of the `regions` of arenas are computed.
+    sizes of a run are known, and the offsets of the `regions` of arenas are computed. What long
+    expressions have in common has names: `named_sizes`, each of which may use earlier ones.
 
     A session binds what is `carried` from run to run when it begins. Of the constants that are
     text, weights have handles; `strings` lists the text itself.
@@ -229,6 +237,7 @@ class Contents(Frozen, kw_only=True):
     parts: tuple[Part, ...] = ()
     entries: tuple[Entry, ...] = ()
     symbols: tuple[Symbol, ...] = field(default=(), metadata=LEFT_OUT)
+    named_sizes: tuple[NamedSize, ...] = field(default=(), metadata=LEFT_OUT)
     checks: tuple[SizeCheck, ...] = field(default=(), metadata=LEFT_OUT)
     regions: tuple[Region, ...] = field(default=(), metadata=LEFT_OUT)
     carried: tuple[CarriedPort, ...] = field(default=(), metadata=LEFT_OUT)

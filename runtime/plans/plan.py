@@ -1,11 +1,10 @@
 """What a session does at some sizes."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
 from functools import cached_property
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from ..frozen import Frozen
 from ..sizes.values import Shapes
 from ..slots import Slot
 from ..step import Run
@@ -13,20 +12,31 @@ from ..step import Run
 if TYPE_CHECKING:
     from .staged import StagedRun
 
+_NO_ARENAS: Mapping[int, int] = MappingProxyType({})
 
-class Plan(Frozen):
+
+class Plan:
     """Hold the steps and the outputs of runs at some sizes, and the bytes of their arenas.
 
     `shapes` and `sizes` are the shapes and the bytes of what `slots` names. Where a step finds
     sizes, all of these are up to it, and `rest` does what follows.
     """
 
-    steps: Sequence[Run]
-    slots: Sequence[Slot]
-    shapes: Shapes
-    sizes: Sequence[int] = ()
-    arenas: Mapping[int, int] = field(default_factory=dict[int, int])
-    rest: "StagedRun | None" = None
+    def __init__(
+        self,
+        steps: Sequence[Run],
+        slots: Sequence[Slot],
+        shapes: Shapes,
+        sizes: Sequence[int] = (),
+        arenas: Mapping[int, int] = _NO_ARENAS,
+        rest: "StagedRun | None" = None,
+    ) -> None:
+        self.steps = steps
+        self.slots = slots
+        self.shapes = shapes
+        self.sizes = sizes
+        self.arenas = arenas
+        self.rest = rest
 
     @cached_property
     def outputs(self) -> tuple[Slot, ...]:

@@ -34,6 +34,9 @@ class Evaluation:
             if symbol.step != 1:
                 value = self._formulas.operate("//", value, number(symbol.step))
                 self._formulas.define(symbol.unit, value)
+        for i, each in enumerate(contents.named_sizes):
+            value = self._formulas.read(each.expression, f"named_sizes[{i}].expression")
+            self._formulas.define(each.name, value)
         checks = [
             self._formulas.read(check.expression, f"checks[{i}].expression")
             for i, check in enumerate(contents.checks)
@@ -92,7 +95,7 @@ class Evaluation:
 
     def _values(self, symbols: Mapping[str, int], *, checked: bool) -> Values:
         try:
-            found = self._function(*(symbols[name] for name in self._names))
+            found = self._function(*map(symbols.__getitem__, self._names))
         except ZeroDivisionError:
             if checked:
                 self._refuse(symbols)

@@ -16,7 +16,7 @@ from .polynomials import (
     subtract,
     variable,
 )
-from .size_expressions import MOST, MOST_OPERATIONS, Size, SizeReader
+from .size_expressions import MOST, MOST_BITS_OF_VALUES, MOST_OPERATIONS, Size, SizeReader
 
 _FUNCTIONS: dict[str, Callable[[int, int], int]] = {"max": max, "min": min, "|": int.__or__}
 _RING: dict[str, Callable[[Polynomial, Polynomial], Polynomial]] = {
@@ -42,6 +42,7 @@ class Formulas:
         self._known: dict[str, str] = {}
         self._texts: dict[Polynomial, str] = {}
         self._lines: dict[str, str] = {}
+        self._bits = dict.fromkeys(self._parameters, MOST.bit_length())
 
     def define(self, name: str, formula: Polynomial) -> None:
         """Let the expressions that are read from now on use a formula by a name."""
@@ -70,22 +71,25 @@ class Formulas:
     def operate(self, operator: str, left: Polynomial, right: Polynomial) -> Polynomial:
         """Return the formula of `+`, `-`, `*`, `//` or `&` of two others."""
         if operator not in _RING:
-            return variable(self._variable(f"{self._text(left)} {operator} {self._text(right)}"))
+            code = f"{self._text(left)} {operator} {self._text(right)}"
+            return self._result(code, left, right)
+        if operator == "*" and self._bits_of(left) + self._bits_of(right) > MOST_BITS_OF_VALUES:
+            raise PackageError(f"has a size that may have more than {MOST_BITS_OF_VALUES} bits")
         result = _RING[operator](left, right)
         return result if is_short(result) else _RING[operator](self.named(left), self.named(right))
 
     def named(self, formula: Polynomial) -> Polynomial:
         """Return a formula as one variable, if it is no number."""
-        return formula if as_number(formula) is not None else variable(self._text(formula))
+        if as_number(formula) is not None:
+            return formula
+        return self._result(self._text(formula), formula)
 
     def call(self, function: str, formulas: Iterable[Polynomial]) -> Polynomial:
         """Return the formula of `max`, `min` or `|` of others; one alone is its own."""
         given = self._folded(function, dict.fromkeys(formulas))
         if len(given) == 1:
             return given[0]
-        texts = list(map(self._text, given))
-        code = " | ".join(texts) if function == "|" else f"{function}({', '.join(texts)})"
-        return variable(self._variable(code))
+        return self._result(_code_of_call(function, list(map(self._text, given))), *given)
 
     def _folded(self, function: str, formulas: Iterable[Polynomial]) -> list[Polynomial]:
         """Return the operands of a function with one number in place of several."""
@@ -112,6 +116,17 @@ class Formulas:
         exec(code, {"__builtins__": {}, "max": max, "min": min}, scope)
         return scope["compute"]
 
+    def _result(self, code: str, *operands: Polynomial) -> Polynomial:
+        """Return the variable for code whose value is at most the greatest of its operands."""
+        name = self._variable(code)
+        self._bits.setdefault(name, max(map(self._bits_of, operands)))
+        return variable(name)
+
+    def _bits_of(self, formula: Polynomial) -> int:
+        """Return how many bits the values of a formula have at most."""
+        terms = (c.bit_length() + sum(self._bits[name] for name in m) for m, c in formula)
+        return max(terms, default=0) + len(formula).bit_length()
+
     def _variable(self, code: str) -> str:
         """Return the name of the variable, or the number, that some code is the value of."""
         if code.isalnum():
@@ -136,7 +151,9 @@ class Formulas:
         factor, common, rest = divided(formula)
         names = common if as_number(rest) == 1 else (*common, self._sum(rest))
         product = self._product(names)
-        return product if factor == 1 else self._variable(f"{factor} * {product}")
+        if factor == 1:
+            return product
+        return self._variable(f"-{product}" if factor == -1 else f"{factor} * {product}")
 
     def _sum(self, terms: Polynomial) -> str:
         code = ""
@@ -153,3 +170,13 @@ class Formulas:
         for name in names[1:]:
             result = self._variable(f"{result} * {name}")
         return result
+
+
+def _code_of_call(function: str, operands: Sequence[str]) -> str:
+    """Return the code of a function of names and numbers; of two, a call takes twice as long."""
+    if function == "|":
+        return " | ".join(operands)
+    if len(operands) > 2:
+        return f"{function}({', '.join(operands)})"
+    one, other = operands
+    return f"{one} if {one} {'>' if function == 'max' else '<'} {other} else {other}"

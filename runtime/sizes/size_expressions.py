@@ -27,6 +27,9 @@ MOST_BYTES = 1 << 47
 
 LONGEST, LONGEST_NAME, DEEPEST, MOST_OPERATIONS = 4096, 200, 64, 1 << 18
 
+MOST_BITS_OF_VALUES = 1 << 15
+"""The most bits of a product, so that names of products of names take no long numbers."""
+
 _TOKEN = re.compile(r"([A-Za-z_][A-Za-z_0-9]*|0|[1-9][0-9]*|//|[-+*(),])")
 _NO_SIZE = "must have names, whole numbers, + - * //, max and min"
 _CALLS = ("max", "min")

@@ -26,10 +26,12 @@ class Stages:
 
     def __init__(self, manifest: Manifest) -> None:
         self.manifest = manifest
-        self._names = {symbol.name: symbol.stage for symbol in manifest.symbols}
-        self._names |= {symbol.unit: symbol.stage for symbol in manifest.symbols}
+        self._names = {symbol.name: {symbol.stage} for symbol in manifest.symbols}
+        self._names |= {symbol.unit: {symbol.stage} for symbol in manifest.symbols}
         self._known: dict[int, Manifest] = {}
         self._staged = manifest.stages > 0
+        for each in manifest.named_sizes:
+            self._names[each.name] = self._stages_of([each.expression])
 
     @cached_property
     def _known_in(self) -> dict[int, frozenset[int]]:
@@ -68,14 +70,15 @@ class Stages:
         if not self._staged:
             return set()
         texts = [size for size in sizes if isinstance(size, str)]
-        return {self._of_name(name) for text in texts for name in re.findall(_NAME, text)}
+        names = {name for text in texts for name in re.findall(_NAME, text)}
+        return {stage for name in names for stage in self._of_name(name)}
 
-    def _of_name(self, name: str) -> int:
+    def _of_name(self, name: str) -> set[int]:
         place = re.fullmatch(_PLACE, name)
         regions = self.manifest.regions
         if place and int(place[1]) < len(regions):
-            return self.manifest.stage_of(regions[int(place[1])].base)
-        return self._names.get(name, 0)
+            return {self.manifest.stage_of(regions[int(place[1])].base)}
+        return self._names.get(name, {0})
 
     def _cut(self, stage: int) -> Manifest:
         manifest, stages = self.manifest, self._known_in[stage]

@@ -53,18 +53,26 @@ def _at_likely(manifest: Manifest) -> Manifest:
             raise PackageError(
                 f"'{where}.arena_bytes' is {known}, the regions of base {base} have {size} bytes"
             )
-    return with_sizes(replace(manifest, symbols=(), checks=(), regions=(), exact=()), values)
+    plain = replace(manifest, symbols=(), named_sizes=(), checks=(), regions=(), exact=())
+    return with_sizes(plain, values)
 
 
 def _check_names(contents: Contents) -> None:
     names = [symbol.name for symbol in contents.symbols]
     units = [symbol.unit for symbol in contents.symbols if symbol.step != 1]
-    for i, name in enumerate(names):
-        is_place = name.startswith("at_") and name[3:].isdecimal()
-        if not is_symbol_name(name) or is_place:
-            raise PackageError(f"'symbols[{i}].name' is {name!r}, must look like 'T'")
+    named = [each.name for each in contents.named_sizes]
+    for field, listed in (("symbols", names), ("named_sizes", named)):
+        for i, name in enumerate(listed):
+            is_place = name.startswith("at_") and name[3:].isdecimal()
+            if not is_symbol_name(name) or is_place:
+                raise PackageError(f"'{field}[{i}].name' is {name!r}, must look like 'T'")
     if len({*names, *units}) != len(names) + len(units):
         raise PackageError(f"'symbols' are {[*names, *units]}, must have different names")
+    known = {*names, *units}
+    for i, name in enumerate(named):
+        if name in known:
+            raise PackageError(f"'named_sizes[{i}].name' is {name!r}, which is another size")
+        known.add(name)
 
 
 def _check_symbol(symbol: Symbol, where: str) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from math import inf
 from typing import TYPE_CHECKING
 
 from ..contents import Contents, Port, Symbol
@@ -34,23 +35,33 @@ class Symbols:
         self._symbols = {symbol.name: symbol for symbol in contents.symbols}
         self._inputs = contents.inputs
         self._sources = {symbol.name: self._source(symbol) for symbol in contents.symbols}
+        self._rows = [self._row(symbol) for symbol in contents.symbols]
 
     def of_shapes(self, shapes: Sequence[Sequence[int]]) -> dict[str, int]:
         """Return the values of the symbols where inputs, of the right ranks, have some shapes."""
         found: dict[str, int] = {}
-        for name, symbol in self._symbols.items():
-            source = self._sources[name]
-            size = shapes[source.input][source.axis]
-            found[name] = size * source.scale // source.factor
-            fault = range_fault(symbol, found[name])
-            if size % source.factor and not fault:
-                text = spelled(self._inputs[source.input].shape[source.axis], (symbol,))
-                fault = f"{text} is {size}, must be a multiple of {source.factor}"
-            if fault:
-                raise RunError(
-                    f"{self._label(source.input)} has {size} along axis {source.axis}: {fault}"
-                )
+        for name, input, axis, factor, scale, low, high, step in self._rows:
+            size = shapes[input][axis]
+            found[name] = value = size * scale // factor
+            if not low <= value <= high or value % step or size % factor:
+                raise self._refusal(self._symbols[name], size, value)
         return found
+
+    def _row(self, symbol: Symbol) -> tuple[str, int, int, int, int, int, float, int]:
+        """Return what the value of a symbol is made of: its name, its source, and its range."""
+        source = self._sources[symbol.name]
+        high = inf if symbol.high is None else symbol.high
+        place = source.input, source.axis, source.factor, source.scale
+        return symbol.name, *place, symbol.low, high, symbol.step
+
+    def _refusal(self, symbol: Symbol, size: int, value: int) -> RunError:
+        """Return the error for a size of an input that does not suit its symbol."""
+        source = self._sources[symbol.name]
+        fault = range_fault(symbol, value)
+        if not fault:
+            text = spelled(self._inputs[source.input].shape[source.axis], (symbol,))
+            fault = f"{text} is {size}, must be a multiple of {source.factor}"
+        return RunError(f"{self._label(source.input)} has {size} along axis {source.axis}: {fault}")
 
     def given(self, values: Mapping[str, int]) -> dict[str, int]:
         """Return the values of all symbols as a caller gives them by name."""

@@ -40,7 +40,7 @@ class Values:
     """Hold the numbers that the sizes of a package stand for at values of its symbols.
 
     `arenas` has the bytes of the arenas with regions, by their bases. `places` are those of texts
-    in the `table` of numbers.
+    among the `numbers`.
     """
 
     def __init__(
@@ -54,17 +54,12 @@ class Values:
         self.symbols = symbols
         self.arenas = arenas
         self.ports = ports
-        self._numbers = numbers
+        self.numbers = numbers
         self.places = places
 
     def __call__(self, size: Size | str) -> int:
         """Return the number that a size stands for."""
-        return self._numbers[self.places[size]] if isinstance(size, str) else size
-
-    @property
-    def table(self) -> NDArray[np.int64]:
-        """Return the numbers of all texts."""
-        return np.frombuffer(self._numbers, np.int64)
+        return self.numbers[self.places[size]] if isinstance(size, str) else size
 
     def __str__(self) -> str:
         return ", ".join(f"{name} is {value}" for name, value in self.symbols.items())
@@ -81,19 +76,24 @@ class SizeArray:
     """
 
     def __init__(self, sizes: Sequence[Size]) -> None:
-        texts = {i: str(size) for i, size in enumerate(sizes) if type(size) is not int}
-        self._numbers = np.array([0 if i in texts else n for i, n in enumerate(sizes)], np.int64)
-        self._to = np.array(list(texts), np.intp)
-        self._texts = list(texts.values())
-        self._found: tuple[Mapping[str, int], NDArray[np.intp]] = _NOTHING, self._to
+        known = dict.fromkeys(size for size in sizes if type(size) is int)
+        self._sizes = sizes
+        self._known = {size: i for i, size in enumerate(known)}
+        self._constants = array("q", known)
+        self._found: tuple[Mapping[str, int] | None, NDArray[np.intp]] = None, np.empty(0, np.intp)
 
     def at(self, values: Values) -> NDArray[np.int64]:
         """Return a new array of 64-bit numbers."""
-        array = self._numbers.copy()
-        if self._texts:
-            places, found = self._found
-            if places is not values.places:
-                found = np.array([values.places[text] for text in self._texts], np.intp)
-                self._found = values.places, found
-            array.put(self._to, values.table.take(found))
-        return array
+        places, found = self._found
+        if places is not values.places:
+            found = self._find(values.places)
+            self._found = values.places, found
+        # All numbers side by side: one look at memory finds both kinds.
+        numbers = self._constants + values.numbers
+        return np.frombuffer(numbers, np.int64).take(found)
+
+    def _find(self, places: Mapping[str, int]) -> NDArray[np.intp]:
+        """Return where each size is, among its own numbers and, behind these, those of values."""
+        known, count = self._known, len(self._known)
+        found = [known[n] if type(n) is int else count + places[str(n)] for n in self._sizes]
+        return np.array(found, np.intp)

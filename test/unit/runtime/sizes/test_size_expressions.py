@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from trivium.runtime.contents import ARENA, Buffer, Region, SizeCheck, Symbol
+from trivium.runtime.contents import ARENA, Buffer, NamedSize, Region, SizeCheck, Symbol
 from trivium.runtime.errors import PackageError
 from trivium.runtime.sizes.evaluation import Evaluation
 from trivium.runtime.sizes.formulas import Formulas
@@ -204,3 +204,22 @@ def test_a_buffer_may_be_static_beside_others():
 def test_the_unit_of_a_step_is_a_quotient():
     found = evaluation(symbols=(Symbol("N", 1, None, 2), Symbol("T", 0, 512, 48, 16)))
     assert found.at({"N": 1, "T": 48})("16*T_16") == 48
+
+
+def test_named_sizes_may_use_earlier_ones():
+    names = (NamedSize("half", "N//2"), NamedSize("more", "max(half, T) + half"))
+    found = evaluation(named_sizes=names, **with_buffer(offset="at_1 + 0*more"))
+    assert found.at({"N": 9, "T": 16})("at_1 + 0*more") == 9 * 16 * 4
+    with pytest.raises(PackageError, match=r"'named_sizes\[0\].expression' is .* no symbol 'half'"):
+        evaluation(named_sizes=names[::-1])
+    with pytest.raises(PackageError, match=r"'named_sizes\[0\].expression' is .* no symbol 'at_0'"):
+        evaluation(named_sizes=(NamedSize("place", "at_0"),))
+
+
+@pytest.mark.parametrize("step", ["{0}*{0}", "max({0}*{0}, T)", "({0}*{0} + 1)//2"])
+@pytest.mark.parametrize("first", ["N", "3"])
+def test_names_of_products_of_names_have_limited_values(step: str, first: str):
+    names = [NamedSize("a0", first)]
+    names += [NamedSize(f"a{i + 1}", step.format(f"a{i}")) for i in range(1000)]
+    with pytest.raises(PackageError, match="may have more than 32768 bits"):
+        evaluation(named_sizes=tuple(names))

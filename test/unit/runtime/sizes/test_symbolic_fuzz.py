@@ -95,6 +95,12 @@ def run(session: Session) -> int:
         ({"regions": [{"base": 1, "size": 1, "above": []}]}, "'regions[0].base' is 1, must be an"),
         ({"regions": [{"base": 0, "size": 1, "above": [0]}]}, "'regions[0].above' has 0, must be"),
         ({"checks": [{"expression": "N", "relation": ">", "node": "", "message": ""}]}, "'>=' or"),
+        (
+            {"named_sizes": [{"name": "at_1", "expression": 1}]},
+            "'named_sizes[0].name' is 'at_1', must",
+        ),
+        ({"named_sizes": [{"name": "T_16", "expression": 1}]}, "is 'T_16', which is another size"),
+        ({"named_sizes": [{"name": "a", "expression": 1}] * 2}, "'named_sizes[1].name' is 'a', wh"),
         ({"load_steps": "steps"}, "'load_steps[2].sizes.shape[0]' is a text, but inputs are not"),
     ],
 )
