@@ -4,6 +4,7 @@ from drawn import Cases
 from examples_math import MATH
 from examples_moves import MOVES
 from examples_networks import NETWORKS
+from examples_nn import NN
 from trivium.targets.gpu import TARGET
 
-CASES = Cases(TARGET, MATH | MOVES | NETWORKS, NETWORKS)
+CASES = Cases(TARGET, MATH | MOVES | NETWORKS | NN, NETWORKS | NN)
