@@ -20,6 +20,7 @@ MOVED = [
     Dynamic(tri.Pad, ["N H W"], {"pads": (0, 5, 0, 0, 1, 9), "mode": "wrap"}),
     Dynamic(tri.Roll, ["H W N"], {"shifts": (-2, 9), "axes": (1, 0)}),
     Dynamic(tri.Iota, [], {"size": "=H+700*N-1"}),
+    Dynamic(tri.PaddedNonZero, ["N 70*H-70 W i32"]),
 ]
 
 WALKED = [
