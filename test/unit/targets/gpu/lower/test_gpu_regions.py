@@ -3,17 +3,24 @@
 from typing import Any
 
 import numpy as np
+import onnx.parser
+import onnxruntime
 import pytest
+import trivium
 from closeness import assert_close
 from compiling import assemblies
 from gpu_kernels import run_group
 from groups import Case
+from interpreted import interpreted
 from ordered import Order, build_ordered, drawn
 from printed import run_printed
 from sources import AMPERE, HOPPER, needs_triton
 from trivium.dialects import tri
+from trivium.runtime.gpu.step import GpuStep
+from trivium.runtime.session import Session
 from trivium.targets.gpu.emit.compile_kernels import kernel_passes
 from trivium.targets.gpu.schedule.architecture import Architecture
+from trivium.test.unit.runtime.gpu.stand_in import StandIn
 
 PLAIN: Order = (0, 1, 2, 3)
 CHANNELS_LAST: Order = (0, 2, 3, 1)
@@ -113,3 +120,43 @@ def test_printed_kernels_pool_regions(make: Any) -> None:
 @pytest.mark.parametrize("make", [align, top])
 def test_kernels_compile(make: Any, architecture: Architecture) -> None:
     assert assemblies(make(boxes=BOXES[:4], sizes=(7, 7)), architecture)
+
+
+HEAD = """
+    <ir_version: 8, opset_import: ["" : 17]>
+    head (float[N, 3, H, W] x, float[R, 4] boxes) => (float[R, 3, 2, 3] y, float[R, 3, 2, 2] top)
+    <int64 none = {0}, int64 one = {1}, int64[2] column = {-1, 1}, float half = {0.5}> {
+        images = Shape <start = 0, end = 1> (x)
+        counted = Shape <start = 0, end = 1> (boxes)
+        count = Squeeze (counted)
+        [numbers] numbers = Range (none, count, one)
+        image = Mod (numbers, images)
+        [align] y = RoiAlign <output_height = 2, output_width = 3> (x, boxes, image)
+        narrow = Cast <to = 1> (image)
+        first = Reshape (narrow, column)
+        regions = Concat <axis = 1> (first, boxes)
+        [top] top = MaxRoiPool <pooled_shape = [2, 2], spatial_scale = 0.5> (x, regions)
+    }
+"""
+
+
+@needs_triton
+def test_a_package_pools_regions_of_images_of_all_sizes(stand_in: StandIn) -> None:
+    model = onnx.parser.parse_model(HEAD)
+    ranges = {name: trivium.Range(1, 64, likely=16) for name in "NHWR"}
+    package = trivium.build(model, target="gpu:sm_90", shapes=ranges)
+    steps = [step for step in package.manifest.steps if isinstance(step, GpuStep)]
+    assert {"numbers", "align", "top"} < {node for step in steps for node in step.nodes}
+    other = onnxruntime.InferenceSession(model.SerializeToString())
+    stand_in.execute(package, lambda run: interpreted(package, run))
+    random = np.random.default_rng(1)
+    with Session(package, device=stand_in.device()) as session:
+        for images, height, width, count in ((1, 1, 1, 1), (2, 9, 14, 5), (3, 12, 5, 1)):
+            stand_in.sizes = {"N": images, "H": height, "W": width, "R": count}
+            x = random.standard_normal((images, 3, height, width), np.float32)
+            corners = random.random((count, 2, 2), np.float32) * np.float32([width, height])
+            feeds = {"x": x, "boxes": np.sort(corners, 1).reshape(count, 4)}
+            results = session.run(feeds)
+            assert not stand_in.errors
+            for got, want in zip(results.values(), other.run(None, feeds), strict=True):
+                np.testing.assert_allclose(got, want, 1e-4, 1e-5)
