@@ -80,7 +80,7 @@ def _recall(memory: Value, key: Value) -> Value:
 
 
 class _Columns:
-    """Say which image, head and columns of its state [keys, columns] a program has."""
+    """Hold which image, head and columns of its state [keys, columns] a program has."""
 
     def __init__(
         self, kernel: KernelBuilder, batch: Size, shared: Size, keys: Size, columns: Size
