@@ -33,7 +33,7 @@ def lower_padded_non_zero(
     for axis, place in enumerate(_at(x, index).indices()):
         wide = place.cast("i64").broadcast_to(index.shape)
         y.store(wide, [scalar(axis), found])
-        y.store(wide.like(0).broadcast_to(index.shape), [scalar(axis), behind])
+        y.store(zeros("i64", BLOCK), [scalar(axis), behind])
     last = part.equal(counts.shape[0] - 1)
     count.reshape((1,)).store(total.cast("i64"), [last.select(scalar(0), -1)])
 
