@@ -63,12 +63,11 @@ class _Cells:
         start = _rounded(first, op.spatial_scale)
         length = (_rounded(last, op.spatial_scale) - start + 1).maximum(1)
         cell = cell.cast("i64")
-        ends = (length * (cell + 1) + (cells - 1)) / cells
-        inside = [
+        begins, ends = (
             (start + offset).maximum(0).minimum(size).cast("i32")
-            for offset in (length * cell / cells, ends)
-        ]
-        return _Cells(*inside, (length / cells + 2).minimum(size).cast("i32"))
+            for offset in (length * cell / cells, (length * (cell + 1) + (cells - 1)) / cells)
+        )
+        return _Cells(begins, ends, (length / cells + 2).minimum(size).cast("i32"))
 
     def place(self, offset: Value) -> Value:
         """Return an element of each cell; nowhere, beyond its end."""

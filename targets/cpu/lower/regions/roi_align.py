@@ -121,9 +121,10 @@ class _Span:
         return first, last.second + 1
 
     def _at(self, cell: IndexExpr, number: IndexExpr) -> Value:
-        known = (cell, number, self.count.maximum(1))
-        numbers = [each.to_value("i64").cast(PLACES) for each in known]
-        return sample_place(self.start, self.length, *numbers, self.cells)
+        which, sample, count = (
+            each.to_value("i64").cast(PLACES) for each in (cell, number, self.count.maximum(1))
+        )
+        return sample_place(self.start, self.length, which, sample, count, self.cells)
 
     def _next(self, first: IndexExpr) -> IndexExpr:
         return (first + 1).minimum(IndexExpr(self.size) - 1)
