@@ -74,3 +74,8 @@ def lower_trilu(op: tri.Trilu, x: Buffer) -> Reader:
         return kept.select(x.load(at), 0)
 
     return read
+
+
+@indexed(tri.Iota)
+def lower_iota(op: tri.Iota) -> Reader:
+    return lambda at: at[0].cast("i64")

@@ -12,6 +12,14 @@ from .....dialects import tri
 from .....dialects.core.sizes.atoms import Size
 from ....kernels.arithmetic import compute_dtype
 from ....kernels.conversion import convert
+from ....kernels.lower.roi_align import (
+    PLACES,
+    is_seen,
+    nearest_inside,
+    region_span,
+    sample_place,
+    samples_of,
+)
 from ...kernels.buffer import Buffer, Lanes, zero
 from ...kernels.builder import KernelBuilder
 from ...kernels.epilogue import Epilogue
@@ -21,9 +29,6 @@ from ...kernels.reduction import Reduction
 from ...kernels.value import Value, strict_numbers
 from ...registry import template
 from .bands import Bands, Extent, RegionPool, image_of
-
-PLACES = "f64"
-"""The type in which samples are placed."""
 
 
 @template(tri.RoiAlign)
@@ -103,8 +108,8 @@ class _Span:
         """Place a sample of a cell."""
         with strict_numbers():
             at = self._at(cell, number)
-            seen = at.greater_equal(-1).logical_and(at.less_equal(self.size))
-            inside = self._inside(at)
+            seen = is_seen(at, self.size)
+            inside = nearest_inside(at, self.size)
             low = inside.apply("floor")
         first = index_of(convert(low, "i64"))
         return _Sample(first, self._next(first), inside - low, seen)
@@ -116,15 +121,10 @@ class _Span:
         return first, last.second + 1
 
     def _at(self, cell: IndexExpr, number: IndexExpr) -> Value:
-        samples = self.count.maximum(1).to_value("i64").cast(PLACES)
-        inner = (number.to_value("i64").cast(PLACES) + 0.5) / samples
-        place = (cell.to_value("i64").cast(PLACES) + inner) / inner.like(self.cells)
-        return self.start + place * self.length
-
-    def _inside(self, at: Value) -> Value:
-        """Return the nearest place on the axis; 0 of NaN."""
-        at = at.is_nan().select(at.like(0), at)
-        return at.maximum(0).minimum(self.size - 1)
+        which, sample, count = (
+            each.to_value("i64").cast(PLACES) for each in (cell, number, self.count.maximum(1))
+        )
+        return sample_place(self.start, self.length, which, sample, count, self.cells)
 
     def _next(self, first: IndexExpr) -> IndexExpr:
         return (first + 1).minimum(IndexExpr(self.size) - 1)
@@ -137,23 +137,15 @@ def _spans(
     corners = [rois.load([region, IndexExpr(side)]) for side in range(4)]
     spans: list[_Span] = []
     with strict_numbers():
-        x1, y1, x2, y2 = (
-            corner * op.spatial_scale - (0.5 if op.half_pixel else 0.0) for corner in corners
-        )
+        x1, y1, x2, y2 = corners
         pairs = (y1, y2), (x1, x2)
-        for (start, end), cells, size in zip(pairs, op.sizes, sizes, strict=True):
-            length = end - start
-            least = 0.0 if op.half_pixel else 1.0
-            length = length.is_nan().select(length, length.maximum(least))
-            count = IndexExpr(op.sampling_ratio) if op.sampling_ratio else _count(length, cells)
+        for pair, cells, size in zip(pairs, op.sizes, sizes, strict=True):
+            start, length = region_span(op, *pair)
+            count = IndexExpr(op.sampling_ratio)
+            if not op.sampling_ratio:
+                count = index_of(convert(samples_of(length, cells), "i64"))
             spans.append(_Span(convert(start, PLACES), convert(length, PLACES), count, cells, size))
     return spans
-
-
-def _count(length: Value, cells: Size) -> IndexExpr:
-    """Return one sample for each element of a cell; none in an endless region."""
-    count = (length / length.like(cells)).apply("ceil")
-    return index_of(convert(count.abs().equal(math.inf).select(count.like(0), count), "i64"))
 
 
 def _weigh(bands: Bands, span: _Span) -> Extent:

@@ -101,3 +101,18 @@ func.func @joins_in_one_kernel(%a: tensor<2x48x28xf32>, %b: tensor<2x16x28xf32>)
   }) {target = "gpu"} : (tensor<2x48x28xf32>, tensor<2x16x28xf32>) -> tensor<2x64x28xf32>
   return %y : tensor<2x64x28xf32>
 }
+
+// -----
+
+// Numbers in a row are their own indices.
+// CHECK-LABEL: func.func @counts
+// CHECK:         %[[INDEX:.*]] = "tile.binary"({{.*}}) {function = "add"}
+// CHECK:         %[[WIDE:.*]] = "tile.cast"(%[[INDEX]]) {to = "i64"}
+// CHECK:         "tile.store"(%[[WIDE]], %{{.*}}, %[[INDEX]])
+func.func @counts() -> tensor<700xi64> {
+  %y = "tri.group"() ({
+    %r = "tri.iota"() {size = 700 : i64} : () -> tensor<700xi64>
+    "tri.yield"(%r) : (tensor<700xi64>) -> ()
+  }) {target = "gpu"} : () -> tensor<700xi64>
+  return %y : tensor<700xi64>
+}

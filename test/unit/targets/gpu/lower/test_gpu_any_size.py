@@ -1,4 +1,4 @@
-"""Kernels for all sizes of images, against the reference at some of them."""
+"""Kernels for all sizes of operands, against the reference at some of them."""
 
 import numpy as np
 import pytest
@@ -19,11 +19,22 @@ MOVED = [
     Dynamic(tri.Pad, ["N H W"], {"pads": (0, 2, 3, 0, 0, 7), "mode": "reflect"}),
     Dynamic(tri.Pad, ["N H W"], {"pads": (0, 5, 0, 0, 1, 9), "mode": "wrap"}),
     Dynamic(tri.Roll, ["H W N"], {"shifts": (-2, 9), "axes": (1, 0)}),
+    Dynamic(tri.Iota, [], {"size": "=H+700*N-1"}),
+    Dynamic(tri.PaddedNonZero, ["N 70*H-70 W i32"]),
+]
+
+WALKED = [
+    Dynamic(
+        tri.LinearAttention,
+        ["N H 4 9", "N H 2 9", "N H 2 W", "N H 2 1", None, "N 2 9 W"],
+        {"scale": 0.25},
+    ),
+    Dynamic(tri.LinearAttention, ["1 W 3*N 4", "1 W N 4", "1 W N H", *[None] * 3], {"scale": 0.25}),
 ]
 
 
-@pytest.mark.parametrize("case", [*SAMPLED, *MOVED], ids=str)
-def test_images_of_any_sizes(case: Dynamic) -> None:
+@pytest.mark.parametrize("case", [*SAMPLED, *MOVED, *WALKED], ids=str)
+def test_kernels_of_any_sizes(case: Dynamic) -> None:
     with new_context(), ir.Location.unknown():
         group = build(case, None, "gpu")
         kernels = lower_group(group, module := ir.Module.create())
@@ -35,8 +46,12 @@ def test_images_of_any_sizes(case: Dynamic) -> None:
                 draw_operand(tensor_of(value.type), seed)
                 for seed, value in enumerate(known.block.arguments)
             ]
-            (got,) = run_kernels(
+            made = run_kernels(
                 group, kernels, inputs, lambda k, m, at=sizes: run_kernel(k, m, at), sizes
             )
-            np.testing.assert_allclose(got, op.evaluate(inputs), 1e-4, 1e-5, err_msg=str(sizes))
+            flat = iter(inputs)
+            wanted = op.evaluate([None if each is None else next(flat) for each in case.operands])
+            wanted = wanted if isinstance(wanted, tuple) else (wanted,)
+            for got, want in zip(made, wanted, strict=True):
+                np.testing.assert_allclose(got, want, 1e-4, 1e-5, err_msg=str(sizes))
         forget_groups()
