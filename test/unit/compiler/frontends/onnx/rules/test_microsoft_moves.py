@@ -296,3 +296,11 @@ def test_onnx_runtime_takes_no_part_in_what_it_lacks() -> None:
     for op in ("NhwcConv", "QLinearReduceMean", "BiasSoftmax", "GemmFastGelu"):
         kernels = onnxruntime.capi.onnxruntime_pybind11_state.get_all_opkernel_def()
         assert not any(k.op_name == op and k.provider.startswith("CPU") for k in kernels)
+
+
+@pytest.mark.parametrize(("kind", "tolerance"), [("float32", 1e-5), ("float64", 1e-12)])
+def test_inverses_of_matrices(kind: str, tolerance: float) -> None:
+    x = RANDOM.normal(size=(2, 5, 4, 4)).astype(kind)
+    ((got, wanted),) = run_both("Inverse", [x])
+    assert got.dtype == wanted.dtype == kind
+    np.testing.assert_allclose(got, wanted, rtol=tolerance, atol=tolerance * np.abs(wanted).max())
