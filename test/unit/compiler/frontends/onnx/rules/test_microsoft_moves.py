@@ -19,6 +19,7 @@ from trivium.test.unit.compiler.frontends.onnx.rules.microsoft_nodes import (
     check,
     check_integers,
     floats,
+    refused,
     run_both,
     scale,
 )
@@ -304,3 +305,29 @@ def test_inverses_of_matrices(kind: str, tolerance: float) -> None:
     ((got, wanted),) = run_both("Inverse", [x])
     assert got.dtype == wanted.dtype == kind
     np.testing.assert_allclose(got, wanted, rtol=tolerance, atol=tolerance * np.abs(wanted).max())
+
+
+@pytest.mark.parametrize("shape", [(8,), (2, 3, 6)])
+def test_spectra_of_real_signals(shape: tuple[int, ...]) -> None:
+    """ONNX Runtime has such kernels on GPUs alone."""
+    x = floats(*shape)
+    spectrum = np.fft.rfft(x)
+    parts = np.stack([spectrum.real, spectrum.imag], -1).astype(np.float32)
+    (got,) = compiled("Rfft", [x], signal_ndim=1, normalized=0, onesided=1)
+    np.testing.assert_allclose(got, parts, rtol=1e-4, atol=1e-5)
+    (back,) = compiled("Irfft", [parts], signal_ndim=1, normalized=0, onesided=1)
+    np.testing.assert_allclose(back, x, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("op", ["Rfft", "Irfft"])
+@pytest.mark.parametrize("given", [("signal_ndim", 2), ("normalized", 1), ("onesided", 0)])
+def test_other_transforms_are_refused(op: str, given: tuple[str, int]) -> None:
+    name, value = given
+    attributes = {"signal_ndim": 1} | {name: value}
+    refused(f"node has {name} {value}, must be ", op, [floats(3, 2)], **attributes)
+
+
+def test_what_has_no_axis_of_a_signal_is_refused() -> None:
+    refused("node has signal tensor<f32>, must have an axis", "Rfft", [floats()], signal_ndim=1)
+    message = "node has spectrum tensor<2xf32>, must have an axis of numbers and one of parts"
+    refused(message, "Irfft", [floats(2)], signal_ndim=1)
