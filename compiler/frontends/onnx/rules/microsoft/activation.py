@@ -7,7 +7,7 @@ import numpy as np
 from ......dialects import tri
 from ......dialects.core.errors import Invalid, Unsupported
 from ......dialects.core.op import Op
-from ......dialects.core.sizes.checks import need_same
+from ......dialects.core.sizes.checks import need, need_same_shape
 from ......dialects.core.tensor import Array, normalize_axis
 from ....core.values import cast, constant, tensor
 from ...registry import Node, Value, onnx_op
@@ -53,12 +53,9 @@ def gated_add(x: Value, y: Value, gate: Value, weight: Value | None = None) -> t
         raise Unsupported("has a gate_weight, must have none: ONNX Runtime has that on GPUs alone")
     rows, others, gates = tensor(x), tensor(y), tensor(gate)
     fault = f"has inputs {rows} and {others} with gates {gates}, must have one gate for each row"
-    if not rows.rank == others.rank == gates.rank > 0:
-        raise Invalid(fault)
-    for size, other in zip(rows.shape, others.shape, strict=True):
-        need_same(size, other, fault)
-    for size, other in zip((*rows.shape[:-1], 1), gates.shape, strict=True):
-        need_same(size, other, fault)
+    need(rows.rank, 1, fault)
+    need_same_shape(others.shape, rows.shape, fault)
+    need_same_shape(gates.shape, (*rows.shape[:-1], 1), fault)
     return tri.Add.build(x, tri.Mul.build(y, gate).y)
 
 

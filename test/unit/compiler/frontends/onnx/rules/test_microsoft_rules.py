@@ -110,18 +110,6 @@ def test_fused_matmul(turned: tuple[int, ...]) -> None:
     check("FusedMatMul", [a, b], alpha=0.25, **given)
 
 
-@pytest.mark.parametrize("bias", [False, True])
-@pytest.mark.parametrize("op", ["SkipLayerNormalization", "SkipSimplifiedLayerNormalization"])
-def test_norms_of_sums(op: str, bias: bool) -> None:
-    inputs: list[Array | None] = [floats(2, 3, 16), floats(2, 3, 16), floats(16)]
-    inputs += [floats(16)] if op == "SkipLayerNormalization" else []
-    check(op, [*inputs, floats(16)] if bias else inputs, 4, epsilon=1e-5)
-
-
-def test_simplified_norm() -> None:
-    check("SimplifiedLayerNormalization", [floats(2, 3, 16), floats(16)], domain="", axis=-1)
-
-
 @pytest.mark.parametrize("kind", ["uint8", "int8"])
 @pytest.mark.parametrize("columns", [(), (6,)])
 def test_products_of_integers(kind: str, columns: tuple[int, ...]) -> None:
