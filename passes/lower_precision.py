@@ -31,6 +31,7 @@ KEPT: Mapping[type[Op], str] = {
     **dict.fromkeys((tri.ReduceSumSquare, tri.ReduceProd), "leaves the range of half precision"),
     tri.CouplePairs: "adds up an error from step to step",
     tri.Det: "leaves the range of half precision",
+    tri.Inverse: "magnifies errors where a matrix is nearly singular",
     tri.Dft: "adds up an error from stage to stage",
     **dict.fromkeys((tri.GridSample, tri.DeformConv), "has coordinates as operands"),
     **dict.fromkeys((tri.RoiAlign, tri.MaxRoiPool), "has coordinates as operands"),

@@ -133,13 +133,14 @@ from .linear_algebra.block_quantized import BlockQuantizedMatMul as BlockQuantiz
 from .linear_algebra.block_quantized import check_blocks as check_blocks
 from .linear_algebra.block_quantized import dequantized_blocks as dequantized_blocks
 from .linear_algebra.coupling import CouplePairs as CouplePairs
-from .linear_algebra.determinant import Det as Det
 from .linear_algebra.equation import Equation as Equation
 from .linear_algebra.fourier import Dft as Dft
 from .linear_algebra.matmul import Einsum as Einsum
 from .linear_algebra.matmul import Gemm as Gemm
 from .linear_algebra.matmul import Linear as Linear
 from .linear_algebra.matmul import MatMul as MatMul
+from .linear_algebra.square_matrices import Det as Det
+from .linear_algebra.square_matrices import Inverse as Inverse
 from .numeric import need_bool as need_bool
 from .numeric import need_float as need_float
 from .numeric import need_integer as need_integer

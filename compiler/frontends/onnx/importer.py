@@ -26,7 +26,7 @@ from .inputs import declared_input, model_inputs
 from .items import Item, type_proto
 from .model import UNNAMED, Source, Values, attribute_value, open_model
 from .outputs import check_outputs
-from .ports import input_lists, output_ports, split_nothing, tensor_inputs
+from .ports import grouped_inputs, output_ports, split_nothing, tensor_inputs
 from .registry import ComputedSizes, Node, Rule, Size, Sizes, UseFunctionBody, find_rule
 from .scopes import Scope
 from .subgraphs import Subgraphs
@@ -83,7 +83,7 @@ class _Importer:
         with self.main.body():
             for name, array in constants.items():
                 scope.values[name] = self.main.constant(name, array)
-            scope.values |= input_lists(given, scope.values, self.main)
+            scope.values |= grouped_inputs(given, scope.values, self.main)
             self._nodes(nodes, scope)
             results = [(o.name, self._value(scope, o.name)) for o in graph.output]
             ports = [port for result in results for port in output_ports(*result)]

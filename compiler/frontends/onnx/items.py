@@ -1,7 +1,7 @@
-"""What the names of a graph stand for: tensors, sequences, and optionals.
+"""What the names of a graph stand for: tensors, sequences, maps, and optionals.
 
-Sequences and optionals leave no trace in the IR: it has the tensors in them, or what these are when
-they are joined.
+All but tensors leave no trace in the IR: it has the tensors in them, or what these are when they
+are joined.
 """
 
 from collections.abc import Iterator, Sequence
@@ -39,11 +39,19 @@ class JoinedSequence:
 
 
 @dataclass(frozen=True)
+class TensorMap:
+    """Hold an ONNX map: its keys, which differ, in any order, and a value for each of them."""
+
+    keys: ir.Value
+    values: ir.Value
+
+
+@dataclass(frozen=True)
 class EmptyOptional:
     """Stand for an ONNX optional that has no element; one that has an element is that element."""
 
 
-Item: TypeAlias = ir.Value | TensorList | JoinedSequence | EmptyOptional
+Item: TypeAlias = ir.Value | TensorList | JoinedSequence | TensorMap | EmptyOptional
 
 
 def type_proto(item: Item) -> onnx.TypeProto:
@@ -56,6 +64,9 @@ def type_proto(item: Item) -> onnx.TypeProto:
         return onnx.helper.make_sequence_type_proto(_tensor_type(item.dtype, shape))
     if isinstance(item, JoinedSequence):
         return onnx.helper.make_sequence_type_proto(_tensor_type(tensor_of(item.joined.type).dtype))
+    if isinstance(item, TensorMap):
+        key, value = (_tensor_type(tensor_of(each.type).dtype) for each in tensors_of(item))
+        return onnx.helper.make_map_type_proto(key.tensor_type.elem_type, value)
     tensor: Tensor = tensor_of(item.type)
     return _tensor_type(tensor.dtype, tensor.shape)
 
@@ -79,6 +90,8 @@ def spell_item(item: Item) -> str:
     listed = ", ".join(str(tensor_of(value.type)) for value in tensors_of(item))
     if isinstance(item, JoinedSequence):
         return f"a sequence that is {listed} when joined along axis {item.axis}"
+    if isinstance(item, TensorMap):
+        return f"a map of {listed}"
     return f"a sequence of {listed}" if isinstance(item, TensorList) else listed
 
 
@@ -88,6 +101,8 @@ def tensors_of(item: Item) -> Sequence[ir.Value]:
         return item.tensors
     if isinstance(item, JoinedSequence):
         return [item.joined] if item.lengths is None else [item.joined, item.lengths]
+    if isinstance(item, TensorMap):
+        return [item.keys, item.values]
     return [] if isinstance(item, EmptyOptional) else [item]
 
 
@@ -99,4 +114,6 @@ def regrouped(like: Item, values: Iterator[ir.Value]) -> Item:
         return JoinedSequence(
             next(values), like.axis, None if like.lengths is None else next(values)
         )
+    if isinstance(like, TensorMap):
+        return TensorMap(next(values), next(values))
     return like if isinstance(like, EmptyOptional) else next(values)

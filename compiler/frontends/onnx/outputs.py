@@ -11,7 +11,7 @@ from ....dialects.core.sizes.limits import is_same
 from ....dialects.core.tensor import Tensor
 from ..core.inputs import spell_shape
 from .inputs import NO_ELEMENT_TYPE, declared_input
-from .items import EmptyOptional, Item, JoinedSequence, TensorList
+from .items import EmptyOptional, Item, JoinedSequence, TensorList, TensorMap
 
 NOTE = "correct the declaration, or leave it out: types of outputs are inferred"
 
@@ -41,6 +41,9 @@ def _item_fault(value: onnx.ValueInfoProto, made: Item) -> str:
         return "output is an empty optional, the model declares none"
     if kind == "sequence_type" and value.type.sequence_type.elem_type.HasField("map_type"):
         return ""  # a tensor of what the maps have
+    if isinstance(made, TensorMap):
+        is_map = kind in ("map_type", None)
+        return "" if is_map else "output is a map, the model declares another kind of value"
     is_sequence = isinstance(made, TensorList | JoinedSequence)
     if is_sequence != (kind == "sequence_type") and kind is not None:
         found = "a sequence" if is_sequence else "a tensor"

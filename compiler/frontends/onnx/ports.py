@@ -1,7 +1,8 @@
-"""The inputs and outputs of a session for the sequences and optionals of a model.
+"""The inputs and outputs of a session for the sequences, maps and optionals of a model.
 
 A sequence `s` of two tensors is `s[0]` and `s[1]`. How many an input has is bound like a size:
-`shapes={'s': 2}`; what a sequence is whose length a run decides, `joined_ports.py` says.
+`shapes={'s': 2}`; what a sequence is whose length a run decides, `joined_ports.py` says; what a
+map is, `map_ports.py`.
 
 An input that is an optional is its element, unless it is fixed to nothing:
 `constants={'o': np.array(None)}`. An output that is an empty optional is no output.
@@ -20,7 +21,7 @@ from ....dialects.core.tensor import Array, Bindings
 from ..core.found_sizes import FoundSizes
 from ..core.main_function import MainFunction
 from .element_types import element_type
-from .items import EmptyOptional, Item, JoinedSequence, TensorList
+from .items import EmptyOptional, Item, JoinedSequence, TensorList, TensorMap
 from .joined_ports import (
     join_arrays,
     joined_input,
@@ -28,6 +29,7 @@ from .joined_ports import (
     joined_outputs,
     split_arrays,
 )
+from .map_ports import map_input, map_inputs, map_outputs
 
 
 def split_nothing(
@@ -60,6 +62,9 @@ def tensor_inputs(
     faults: list[Diagnostic] = []
     for value in inputs:
         kind = _present(value.type)
+        if kind.WhichOneof("value") == "map_type":
+            found += map_inputs(onnx.ValueInfoProto(name=value.name, type=kind))
+            continue
         if kind.WhichOneof("value") != "sequence_type":
             found.append(onnx.ValueInfoProto(name=value.name, type=kind))
             continue
@@ -94,13 +99,16 @@ def has_sequences(graph: onnx.GraphProto) -> bool:
     return any(_present(value.type).WhichOneof("value") == "sequence_type" for value in graph.input)
 
 
-def input_lists(
+def grouped_inputs(
     inputs: Sequence[onnx.ValueInfoProto], values: Mapping[str, Item | None], main: MainFunction
 ) -> dict[str, Item]:
-    """Return the inputs of a model that are sequences, given the values of their tensors."""
+    """Return the inputs that are sequences and maps, given the values of their tensors."""
     found: dict[str, Item] = {}
     for value in inputs:
         kind = _present(value.type)
+        if kind.WhichOneof("value") == "map_type":
+            found[value.name] = map_input(value.name, values)
+            continue
         if kind.WhichOneof("value") != "sequence_type":
             continue
         with main.checks_of(value.name, "input"):
@@ -122,6 +130,8 @@ def output_ports(name: str, item: Item) -> Iterator[tuple[str, ir.Value]]:
         yield from ((_element(name, i), value) for i, value in enumerate(item.tensors))
     elif isinstance(item, JoinedSequence):
         yield from joined_outputs(name, item)
+    elif isinstance(item, TensorMap):
+        yield from map_outputs(name, item)
     elif isinstance(item, ir.Value):
         yield name, item
 

@@ -5,10 +5,10 @@
 
 - Positional parameters are the node's inputs. `Value` is an IR value; `Array` is a numpy array,
   and the importer refuses the node when that input cannot be computed at compile time; `TensorList`
-  is a sequence, and `Item` is anything; a default of None makes an input optional, and so does
-  `| None` before inputs that a node must have; `*xs: Value` takes any number. `Sizes`, and `Size`
-  for a single one, are integers that may depend on the symbols of the model's inputs;
-  `ComputedSizes` may also be computed when the model runs, and are not negative then.
+  is a sequence, `TensorMap` a map, and `Item` is anything; a default of None makes an input
+  optional, and so does `| None` before inputs that a node must have; `*xs: Value` takes any number.
+  `Sizes`, and `Size` for a single one, are integers that may depend on the symbols of the model's
+  inputs; `ComputedSizes` may also be computed when the model runs, and are not negative then.
 - Keyword-only parameters are the node's attributes, as int, float, str, tuples of them, or arrays.
   No default means required; an attribute that the signature lacks is an error.
 - A keyword-only parameter annotated `Node` receives the node itself: its name, outputs, subgraphs.
@@ -32,7 +32,7 @@ from ....dialects.core.sizes.atoms import Size as Size
 from ....dialects.core.tensor import Array
 from ..core.found_sizes import FoundSizes
 from ..core.random_numbers import RandomNumbers
-from .items import EmptyOptional, JoinedSequence, TensorList
+from .items import EmptyOptional, JoinedSequence, TensorList, TensorMap
 from .subgraphs import Subgraphs
 
 Value = ir.Value
@@ -43,6 +43,7 @@ ITEM_KINDS: dict[type, str] = {
     Value: "a tensor",
     TensorList: "a sequence",
     JoinedSequence: "a sequence whose length a run decides",
+    TensorMap: "a map",
     EmptyOptional: "an empty optional",
 }
 """What inputs may be, and how messages call it."""

@@ -22,6 +22,15 @@ def det(pick: Pick) -> Example:
     return Example((pick.array((*pick.shape((0, 2)), size, size), *FLOATS),))
 
 
+def inverse(pick: Pick) -> Example:
+    size, dtype = pick.between(0, 3), pick.one(*FLOATS)
+    x = pick.array((*pick.shape((0, 2)), size, size), dtype)
+    # Errors of other matrices have no bound that all types share.
+    return Example(
+        (np.where(np.eye(size) > 0, 8, np.clip(np.nan_to_num(x), -1, 1)).astype(x.dtype),)
+    )
+
+
 def couple_pairs(pick: Pick) -> Example:
     size, dtype = pick.between(1, 4), pick.one(*FLOATS)
     x = pick.array((pick.between(0, 3), size, size), dtype)
@@ -86,6 +95,7 @@ def linear_attention(pick: Pick) -> Example:
 NN: dict[type[tri.TriOp], Maker] = {
     tri.Dft: dft,
     tri.Det: det,
+    tri.Inverse: inverse,
     tri.CouplePairs: couple_pairs,
     tri.RoiAlign: roi_align,
     tri.MaxRoiPool: max_roi_pool,

@@ -37,6 +37,7 @@ NOT_IN_TORCH = {
         tri.Det,
         tri.GatherNd,
         tri.Hardmax,
+        tri.Inverse,
         tri.BlockQuantizedMatMul,
         tri.LinearAttention,
         tri.OneHot,

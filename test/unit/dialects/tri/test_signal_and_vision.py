@@ -53,6 +53,25 @@ def test_det_of_what_is_no_square_is_refused():
         tri.Det().infer(Tensor((2, 3), "f32"))
 
 
+@pytest.mark.parametrize("shape", [(3, 3), (2, 4, 4), (0, 2, 2), (1, 1), (2, 0, 0)])
+def test_inverse_is_what_torch_computes(shape):
+    x = normal(*shape)
+    close(tri.Inverse().reference(x), torch.linalg.inv(torch.tensor(x)))
+
+
+def test_inverse_of_singular_matrices_alone_is_not_a_number():
+    x = np.float32([[[1, 2], [2, 4]], [[0, 4], [2, 0]], [[0, 0], [0, 0]]])
+    first, second, third = tri.Inverse().reference(x)
+    assert np.isnan(first).all()
+    assert second.tolist() == [[0, 0.5], [0.25, 0]]
+    assert np.isnan(third).all()
+
+
+def test_inverse_of_what_is_no_square_is_refused():
+    with pytest.raises(Invalid, match="input is tensor<3xf32>, must have square matrices"):
+        tri.Inverse().infer(Tensor((3,), "f32"))
+
+
 # -- deformable convolution -------------------------------------------------------------------
 
 WINDOW = {"strides": (1, 2), "pads": (1, 0, 2, 1), "dilations": (2, 1)}

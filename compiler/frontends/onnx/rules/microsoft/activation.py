@@ -1,11 +1,15 @@
-"""Rules of ONNX Runtime for activations with a bias, and for Gelu as there was none in ONNX."""
+"""Rules of ONNX Runtime for activations with a bias or a scale, for gates, and for Gelu."""
 
 import math
 
+import numpy as np
+
 from ......dialects import tri
+from ......dialects.core.errors import Invalid, Unsupported
 from ......dialects.core.op import Op
+from ......dialects.core.sizes.checks import need, need_same_shape
 from ......dialects.core.tensor import Array, normalize_axis
-from ....core.values import tensor
+from ....core.values import cast, constant, tensor
 from ...registry import Node, Value, onnx_op
 from ..random_numbers import dropout
 from . import DOMAIN
@@ -30,6 +34,29 @@ def fast_gelu(x: Value, bias: Value | None = None) -> tri.Gelu:
 @onnx_op("QuickGelu", since=1, domain=DOMAIN)
 def quick_gelu(x: Value, *, alpha: float = 1.702) -> tri.Swish:
     return tri.Swish.build(x, alpha=alpha)
+
+
+@onnx_op("ScaledSiLU", since=1, domain=DOMAIN)
+def scaled_silu(x: Value, scale: Value | None = None, *, alpha: float = 1.0) -> tri.Silu:
+    """Scale in f32, by the input or else by `alpha`, and compute the SiLU of that."""
+    factor = constant(np.array(alpha, np.float32)) if scale is None else cast(scale, "f32")
+    if tensor(factor).rank:
+        raise Invalid(f"has scale {tensor(factor)}, must be a scalar")
+    scaled = tri.Mul.build(cast(x, "f32"), factor).y
+    return tri.Silu.build(cast(scaled, tensor(x).dtype))
+
+
+@onnx_op("GatedAdd", since=1, domain=DOMAIN)
+def gated_add(x: Value, y: Value, gate: Value, weight: Value | None = None) -> tri.Add:
+    """Add `y`, each of its rows times its gate."""
+    if weight is not None:
+        raise Unsupported("has a gate_weight, must have none: ONNX Runtime has that on GPUs alone")
+    rows, others, gates = tensor(x), tensor(y), tensor(gate)
+    fault = f"has inputs {rows} and {others} with gates {gates}, must have one gate for each row"
+    need(rows.rank, 1, fault)
+    need_same_shape(others.shape, rows.shape, fault)
+    need_same_shape(gates.shape, (*rows.shape[:-1], 1), fault)
+    return tri.Add.build(x, tri.Mul.build(y, gate).y)
 
 
 @onnx_op("BiasAdd", since=1, domain=DOMAIN)

@@ -1,4 +1,4 @@
-"""Rules of ONNX Runtime for distances and for products of other types."""
+"""Rules of ONNX Runtime for distances, inverses, and products of other types."""
 
 from ......dialects import tri
 from ......dialects.core.errors import Invalid, Unsupported
@@ -25,3 +25,8 @@ def cdist(a: Value, b: Value, *, metric: str = "sqeuclidean") -> Value:
 def matmul_integer16(a: Value, b: Value) -> Value:
     """Multiply matrices of i16 or ui16 in i32."""
     return tri.MatMul.build(cast(a, "i32"), cast(b, "i32")).y
+
+
+@onnx_op("Inverse", since=1, domain=DOMAIN)
+def inverse(x: Value) -> tri.Inverse:
+    return tri.Inverse.build(x)

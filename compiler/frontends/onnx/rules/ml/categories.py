@@ -8,7 +8,7 @@ from ......dialects.core.tensor import Array, is_string, numpy_dtype
 from ....core.values import cast, constant, single, tensor
 from ...registry import Value, onnx_op
 from . import DOMAIN
-from .operands import is_text, texts
+from .operands import given_list, is_text, texts
 
 Ints = tuple[int, ...]
 Floats = tuple[float, ...]
@@ -26,7 +26,7 @@ def one_hot_encoder(
 
     ONNX Runtime refuses to run on one that is unknown where `zeros` is 0.
     """
-    categories = _given("categories", cats_int64s, cats_strings)
+    categories = given_list("categories", cats_int64s, cats_strings)
     x = x if is_text(categories) else cast(x, "i64")
     wide = tri.Reshape.build(x, shape=(*tensor(x).shape, 1)).y
     return cast(tri.Equal.build(wide, constant(categories)).y, "f32")
@@ -85,26 +85,11 @@ def label_encoder(
     values_tensor: Array | None = None,
 ) -> Value:
     """Replace each key by its value, and others by a default."""
-    keys = _given("keys", keys_tensor, keys_int64s, keys_floats, keys_strings)
-    values = _given("values", values_tensor, values_int64s, values_floats, values_strings)
+    keys = given_list("keys", keys_tensor, keys_int64s, keys_floats, keys_strings)
+    values = given_list("values", values_tensor, values_int64s, values_floats, values_strings)
     default = {"O": default_string, "i": default_int64}.get(values.dtype.kind, default_float)
     other = default if default_tensor is None else single(default_tensor)
     return _mapped(x, keys, values, np.array(other, values.dtype))
-
-
-def _given(what: str, *lists: Array | Ints | Floats | Texts | None) -> Array:
-    """Return the one list that is given, of integers, floats or text; Invalid unless there is."""
-    arrays = [_array(listed) for listed in lists if listed is not None and len(listed)]
-    if len(arrays) != 1:
-        raise Invalid(f"has {len(arrays)} lists of {what}, must have 1")
-    return arrays[0].reshape(-1)
-
-
-def _array(listed: Array | Ints | Floats | Texts) -> Array:
-    if isinstance(listed, np.ndarray):
-        return listed
-    kinds = {int: np.int64, float: np.float32, str: object}
-    return np.array(listed, kinds[type(listed[0])])
 
 
 def _mapped(x: Value, keys: Array, values: Array, other: Array) -> Value:

@@ -8,6 +8,8 @@ from ......dialects.core.tensor import Array, is_float, numpy_dtype
 from ....core.values import cast, constant, tensor
 from ...registry import Value
 
+Listed = Array | tuple[int, ...] | tuple[float, ...] | tuple[str, ...]
+
 
 def texts(listed: tuple[str, ...]) -> Array:
     """Return strings as an array."""
@@ -17,6 +19,21 @@ def texts(listed: tuple[str, ...]) -> Array:
 def is_text(array: Array) -> bool:
     """Return whether an array has strings."""
     return array.dtype == object
+
+
+def given_list(what: str, *lists: Listed | None) -> Array:
+    """Return the one list that is given, of integers, floats or text; Invalid unless there is."""
+    arrays = [_array(listed) for listed in lists if listed is not None and len(listed)]
+    if len(arrays) != 1:
+        raise Invalid(f"has {len(arrays)} lists of {what}, must have 1")
+    return arrays[0].reshape(-1)
+
+
+def _array(listed: Listed) -> Array:
+    if isinstance(listed, np.ndarray):
+        return listed
+    kinds = {int: np.int64, float: np.float32, str: object}
+    return np.array(listed, kinds[type(listed[0])])
 
 
 def floats(x: Value) -> Value:

@@ -126,6 +126,8 @@ FUNCTIONS: dict[str, Callable[[Any], Any]] = {
     "meshes": lambda x: torch.meshgrid(x[0, 0], x[0, :, 0], indexing="xy")[1],
     "windows": lambda x: x.unfold(1, 2, 1) + torch.diff(x, dim=1)[..., None],
     "exponents": lambda x: torch.log2(torch.exp2(x)) + torch.fmax(x, torch.full_like(x, torch.nan)),
+    "inverses": lambda x: torch.linalg.inv(x) + torch.inverse(x + 5 * torch.eye(4)),
+    "determinants": lambda x: torch.linalg.det(x) + torch.det(2 * x),
     "distance": lambda x: torch.linalg.vector_norm(x, 3.0, dim=-1),
 }
 

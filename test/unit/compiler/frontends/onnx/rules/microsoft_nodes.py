@@ -55,6 +55,7 @@ def node_model(
 def by_onnxruntime(model: onnx.ModelProto, feeds: Mapping[str, Array]) -> list[Array]:
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4
+    options.intra_op_num_threads = 1  # the threads of others spin while they wait
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     session = onnxruntime.InferenceSession(
         model.SerializeToString(), options, providers=["CPUExecutionProvider"]
@@ -91,6 +92,18 @@ def run_both(
     got = trivium.compile(model, constants=dict(fixed)).run(free)
     wanted = by_onnxruntime(model, feeds)
     return [(got[n], each) for n, each in zip(filter(None, results), wanted, strict=True)]
+
+
+def compiled(op: str, inputs: Inputs, outputs: int = 1, **given: Any) -> list[Array]:
+    """Compile and run one node by Trivium alone."""
+    model = node_model(op, inputs, [f"o{n}" for n in range(outputs)], **given)
+    return list(trivium.compile(model).run(feeds_of(inputs)).values())
+
+
+def exact(op: str, inputs: Inputs, *args: Any, **attributes: Any) -> None:
+    for got, wanted in run_both(op, inputs, *args, **attributes):
+        assert (got.dtype, got.shape) == (wanted.dtype, wanted.shape)
+        np.testing.assert_array_equal(got, wanted)
 
 
 def check(op: str, inputs: Inputs, *args: Any, **given: Any) -> None:

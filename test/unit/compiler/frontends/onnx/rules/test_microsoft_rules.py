@@ -10,6 +10,7 @@ import pytest
 import trivium
 from onnx import ModelProto, helper, numpy_helper
 from onnxruntime.quantization import QuantType, quantize_dynamic
+from trivium.dialects.core.errors import CompileError
 from trivium.test.unit.compiler.frontends.onnx.rules.microsoft_nodes import (
     RANDOM,
     Array,
@@ -17,6 +18,7 @@ from trivium.test.unit.compiler.frontends.onnx.rules.microsoft_nodes import (
     check,
     check_integers,
     floats,
+    refused,
     run_both,
     scale,
 )
@@ -31,6 +33,38 @@ def test_gelu(op: str) -> None:
 @pytest.mark.parametrize("op", ["BiasGelu", "FastGelu"])
 def test_gelu_of_a_sum(op: str) -> None:
     check(op, [floats(3, 40), floats(40)])
+
+
+@pytest.mark.parametrize("kind", ["float32", "float16"])
+@pytest.mark.parametrize("scale_kind", [None, "float32", "float16"])
+def test_silu_of_a_product(kind: str, scale_kind: str | None) -> None:
+    x = (3 * floats(3, 40)).astype(kind)
+    given = [np.array(1.7, scale_kind)] if scale_kind else []
+    ((got, wanted),) = run_both("ScaledSiLU", [x, *given], alpha=0.3)
+    assert got.dtype == wanted.dtype == kind
+    bound = 1e-6 if kind == "float32" else 2e-3
+    np.testing.assert_allclose(got, wanted, rtol=bound, atol=bound)
+
+
+def test_a_scale_for_each_element_is_refused() -> None:
+    message = "node has scale tensor<2xf32>, must be a scalar"
+    refused(message, "ScaledSiLU", [floats(2), floats(2)])
+
+
+@pytest.mark.parametrize("rows", [(3,), (2, 3), ()])
+def test_sum_with_gates(rows: tuple[int, ...]) -> None:
+    check("GatedAdd", [floats(*rows, 8), floats(*rows, 8), floats(*rows, 1)])
+
+
+@pytest.mark.parametrize("shapes", [[(3, 4), (1, 4), (3, 1)], [(3, 4), (3, 4), (1, 1)], [(4,)] * 3])
+def test_gates_of_other_rows_are_refused(shapes: list[tuple[int, ...]]) -> None:
+    with pytest.raises(CompileError, match="must have one gate for each row"):
+        run_both("GatedAdd", [floats(*shape) for shape in shapes])
+
+
+def test_gates_that_are_projected_are_refused() -> None:
+    message = "node has a gate_weight, must have none: ONNX Runtime has that on GPUs alone"
+    refused(message, "GatedAdd", [floats(3, 4), floats(3, 4), floats(3, 2), floats(2, 1)])
 
 
 @pytest.mark.parametrize(
@@ -74,18 +108,6 @@ def test_fused_matmul(turned: tuple[int, ...]) -> None:
     a = shaped(turned[0], turned[2], 3, 4, 5)
     b = shaped(turned[1], turned[3], 3, 5, 6)
     check("FusedMatMul", [a, b], alpha=0.25, **given)
-
-
-@pytest.mark.parametrize("bias", [False, True])
-@pytest.mark.parametrize("op", ["SkipLayerNormalization", "SkipSimplifiedLayerNormalization"])
-def test_norms_of_sums(op: str, bias: bool) -> None:
-    inputs: list[Array | None] = [floats(2, 3, 16), floats(2, 3, 16), floats(16)]
-    inputs += [floats(16)] if op == "SkipLayerNormalization" else []
-    check(op, [*inputs, floats(16)] if bias else inputs, 4, epsilon=1e-5)
-
-
-def test_simplified_norm() -> None:
-    check("SimplifiedLayerNormalization", [floats(2, 3, 16), floats(16)], domain="", axis=-1)
 
 
 @pytest.mark.parametrize("kind", ["uint8", "int8"])
