@@ -13,7 +13,7 @@ from ..core.fields import Operand, Result
 from ..core.numerics.functions import erf
 from ..core.tensor import COMPUTED, DTYPES, Array, Tensor, is_float, numpy_dtype
 from .dialect import TileOp
-from .types import Tile, broadcast, size_of
+from .types import Tile, broadcast, need_computed, size_of
 
 UNARY: Mapping[str, Callable[[Array], Array]] = {
     "abs": np.abs,
@@ -86,6 +86,7 @@ class Full(TileOp):
         tensor = Tensor.of(self.value)
         if tensor.shape:
             raise Invalid(f"value is {tensor}, must have no dimensions")
+        need_computed(tensor.dtype)
         return Tile(tuple(map(size_of, self.shape)), tensor.dtype)
 
 
@@ -145,6 +146,7 @@ class Where(TileOp):
     def infer(self, condition: Tile, a: Tile, b: Tile) -> Tile:
         if condition.dtype != "i1":
             raise Invalid(f"condition is {condition}, must be of i1")
+        need_computed(a.dtype)
         _check_same_dtype(a, b)
         return Tile(broadcast(condition, a, b), a.dtype)
 
@@ -180,6 +182,7 @@ class BitCast(TileOp):
 
     def infer(self, x: Tile) -> Tile:
         _check_dtype(self.to)
+        need_computed(x.dtype)
         if DTYPES[self.to].bits != DTYPES[x.dtype].bits or "i1" in (self.to, x.dtype):
             raise Invalid(f"sees {x.dtype} as {self.to}, must be of the same size, and not i1")
         return Tile(x.shape, self.to)
@@ -191,6 +194,7 @@ class BitCast(TileOp):
 def _check_function(name: str, table: Mapping[str, object], dtype: str) -> None:
     """Raise Invalid unless a table has a function, and elements of a type have it, too."""
     need_one_of("function", name, table)
+    need_computed(dtype)
     if name in FLOAT_ONLY and not is_float(dtype):
         raise Invalid(f"function {name} takes floats, not {dtype}")
     if name in INTEGER_ONLY and is_float(dtype):

@@ -7,12 +7,13 @@ import numpy as np
 from ..core.errors import Invalid
 from ..core.fields import Operand, Result
 from ..core.sizes.limits import at_least
-from ..core.tensor import is_float, numpy_dtype
+from ..core.tensor import is_float, is_narrow, numpy_dtype
 from .dialect import MemoryOp
 from .types import (
     Memory,
     Tile,
     broadcast,
+    need_computed,
     need_index,
     need_memory,
     need_tile,
@@ -165,6 +166,7 @@ def _need_target(value: Memory | Tile, memory: Memory | Tile) -> tuple[Tile, Mem
     tile, target = need_tile("operand 0", value), need_memory("operand 1", memory)
     if tile.dtype != target.dtype:
         raise Invalid(f"stores {tile} to memory of {target.dtype}, must be of the same type")
+    need_computed(tile.dtype)
     if target.overlaps:
         raise Invalid(f"stores to {target}, whose elements overlap")
     return tile, target
@@ -174,6 +176,8 @@ def _holds(dtype: str, number: float) -> bool:
     """Report whether an element type can represent a number, or one near it."""
     if is_float(dtype):
         return True
+    if is_narrow(dtype):
+        return number == 0
     if dtype == "i1":
         return number in (0, 1)
     limits = np.iinfo(numpy_dtype(dtype))

@@ -7,6 +7,8 @@ from ...dialects import tile, tri
 from ...dialects.core.errors import CompileError
 from ...dialects.core.module import Module
 from ...dialects.core.op import Op
+from ...dialects.core.tensor import is_computed
+from ...dialects.tile.types import FLOAT8
 from ...passes.core import Pass
 from ...passes.decompose import Decompose, decomposition_rules
 from ...runtime.errors import RunError
@@ -26,6 +28,7 @@ from .emit.undecided import TRIAL
 from .fuse_prologues import FusePrologues
 from .layout.choose_dim_orders import ChooseDimOrders
 from .multiply_bytes import MultiplyBytes
+from .multiply_float8 import MultiplyFloat8
 from .registry import TABLE
 from .schedule.architecture import TARGET, Architecture, find_architectures
 from .schedule.tuning_file import check_file
@@ -61,7 +64,10 @@ class GpuTarget(Target):
         lacking = [c for c in decomposition_rules() if c not in self.lowerings]
         names = tuple(c.op_name.partition(".")[2] for c in lacking)
         decompose = (*([Decompose(names)] if names else []), DecomposeRefused())
-        return (*decompose, *([MultiplyBytes()] if opt_level else []))
+        if not opt_level:
+            return decompose
+        reordered = () if options.strict_math else (MultiplyFloat8(),)
+        return (*decompose, MultiplyBytes(), *reordered)
 
     def check(self, options: CompileOptions) -> None:
         if options.tune:
@@ -75,6 +81,9 @@ class GpuTarget(Target):
 
     def instrumentation(self, options: CompileOptions) -> TargetInstrumentation | None:
         return CheckTuning(options, self.architectures) if options.tuning else None
+
+    def takes_narrow(self, op: Op, dtype: str) -> bool:
+        return isinstance(op, tri.Cast) and dtype in FLOAT8 and is_computed(op.to)
 
     def owns(self, op: Op) -> bool:
         return isinstance(op, tile.Launch)

@@ -1,5 +1,6 @@
 """Casts of values to element types."""
 
+from ....dialects.core.tensor import is_narrow
 from ...kernels.arithmetic import compute_dtype
 from ...kernels.conversion import convert
 from .value import Value
@@ -7,6 +8,7 @@ from .value import Value
 
 def cast(x: Value, dtype: str) -> Value:
     """Convert and round to an element type: f64 to f16 at once, since rounding twice may differ."""
+    x = x.cast("f32") if is_narrow(x.dtype) else x
     if compute_dtype(dtype) == dtype:
         return convert(x, dtype)
     wide = x if x.is_float else convert(x, dtype)
