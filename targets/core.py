@@ -78,7 +78,7 @@ class Target(LoweringTable):
     this one refuses, unless the user lists targets. `boundary_ops` convert values for the target,
     or its results for others: a node that is nothing else need not run here. `takes_symbols` says
     that it compiles models whose sizes change from run to run, `takes_found_sizes` that others may
-    be found in the middle of one.
+    be found in the middle of one. It multiplies elements of `narrow_factors` as they are stored.
     """
 
     quantized: ClassVar[bool] = False
@@ -87,6 +87,7 @@ class Target(LoweringTable):
     is_last_resort: ClassVar[bool] = False
     takes_symbols: ClassVar[bool] = False
     takes_found_sizes: ClassVar[bool] = False
+    narrow_factors: ClassVar[tuple[str, ...]] = ()
     fallbacks: ClassVar[tuple[str, ...]] = ("host",)
     boundary_ops: ClassVar[tuple[type[Op], ...]] = ()
 

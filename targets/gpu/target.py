@@ -43,6 +43,7 @@ class GpuTarget(Target):
     replaces_groups = True
     takes_symbols = True
     takes_found_sizes = True
+    narrow_factors = FLOAT8
     fallbacks = ("cpu", "host")
     architectures: tuple[str, ...] = ()
     emitters = (TRITON,)

@@ -11,8 +11,10 @@ from groups import release
 from printed import run_printed
 from sources import needs_triton
 from trivium.dialects import tile, tri
+from trivium.dialects.core.interpret import run
 from trivium.dialects.core.mlir import ir, new_context
 from trivium.dialects.core.module import Module, ops
+from trivium.dialects.core.op import view
 from trivium.dialects.core.tensor import Array, Tensor, numpy_dtype
 from trivium.dialects.tile.interpret import run_kernel
 from trivium.targets.gpu.emit.compile_kernels import kernel_passes
@@ -21,6 +23,7 @@ from trivium.targets.gpu.emit.print_kernel import print_kernel
 from trivium.targets.gpu.emit.resources import rejection
 from trivium.targets.gpu.emit.widen_float8 import WidenFloat8
 from trivium.targets.gpu.lower.group import lower_group
+from trivium.targets.gpu.multiply_float8 import MultiplyFloat8
 from trivium.targets.gpu.schedule.architecture import find_architecture
 
 RANDOM = np.random.default_rng(11)
@@ -167,3 +170,37 @@ def test_matrix_units_multiply_floats_of_8_bits_where_they_can(
     name = {"f8E4M3FN": "e4m3", "f8E5M2": "e5m2"}[dtype]
     wanted = INSTRUCTIONS[architecture, strict].format(name)
     assert re.search(wanted, compiled.assembly), wanted
+
+
+SCALED = """func.func @main(%x: {x}, %w: {w}, %s: {s}, %t: {t}) -> {y} {{
+  %a = "tri.cast"(%x) {{to = "f32"}} : ({x}) -> {xw}
+  %b = "tri.mul"(%a, %s) : ({xw}, {s}) -> {xw}
+  %c = "tri.cast"(%w) {{to = "f32"}} : ({w}) -> {ww}
+  %d = "tri.mul"(%c, %t) : ({ww}, {t}) -> {ww}
+  %y = "tri.mat_mul"(%b, %d) : ({xw}, {ww}) -> {y}
+  return %y : {y}
+}}"""
+
+
+@pytest.mark.parametrize(
+    ("left", "right"), [((), ()), ((1,), (7,)), ((5, 1), (1, 7)), ((2, 1, 1), (1, 1))]
+)
+@pytest.mark.parametrize("dtype", KINDS)
+def test_scales_go_behind_a_product(
+    dtype: str, left: tuple[int, ...], right: tuple[int, ...]
+) -> None:
+    x, w = drawn(dtype, 2, 5, 33), drawn(dtype, 33, 7)
+    s, t = (RANDOM.random(shape).astype(np.float32) for shape in (left, right))
+    a = x.astype(np.float64) * s
+    b = w.astype(np.float64) * t
+    types = {"x": Tensor(x.shape, dtype), "w": Tensor(w.shape, dtype)}
+    types |= {"xw": Tensor(x.shape, "f32"), "ww": Tensor(w.shape, "f32")}
+    types |= {"s": Tensor(left, "f32"), "t": Tensor(right, "f32"), "y": Tensor((2, 5, 7), "f32")}
+    with new_context(), ir.Location.unknown():
+        module = Module.parse(SCALED.format(**types), {})
+        MultiplyFloat8().run(module)
+        (got,) = run(module, [x, w, s, t])
+        (made,) = (op for op in ops(module.main) if isinstance(op, tri.MatMul))
+        factors = [view(value.owner) for value in made.operation.operands]
+        assert all(isinstance(factor, tri.Cast) for factor in factors)
+    assert (np.abs(got - a @ b) <= 2.0**-20 * (np.abs(a) @ np.abs(b))).all()
