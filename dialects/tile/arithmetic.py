@@ -13,7 +13,7 @@ from ..core.fields import Operand, Result
 from ..core.numerics.functions import erf
 from ..core.tensor import COMPUTED, DTYPES, Array, Tensor, is_float, numpy_dtype
 from .dialect import TileOp
-from .types import Tile, broadcast, need_computed, size_of
+from .types import FLOAT8, Tile, broadcast, need_computed, size_of
 
 UNARY: Mapping[str, Callable[[Array], Array]] = {
     "abs": np.abs,
@@ -174,15 +174,21 @@ class Cast(TileOp):
 
 
 class BitCast(TileOp):
-    """See the bits of elements as another type of the same size."""
+    """See the bits of elements as another type of the same size.
+
+    Floats of 8 bits are made so of ui8, and of nothing else.
+    """
 
     x: Operand
     to: str
     y: Result
 
     def infer(self, x: Tile) -> Tile:
-        _check_dtype(self.to)
         need_computed(x.dtype)
+        if self.to in FLOAT8 and x.dtype != "ui8":
+            raise Invalid(f"sees {x.dtype} as {self.to}, which is made of ui8")
+        if self.to not in FLOAT8:
+            _check_dtype(self.to)
         if DTYPES[self.to].bits != DTYPES[x.dtype].bits or "i1" in (self.to, x.dtype):
             raise Invalid(f"sees {x.dtype} as {self.to}, must be of the same size, and not i1")
         return Tile(x.shape, self.to)

@@ -66,6 +66,8 @@ class Store(MemoryOp):
         tile, target = _need_target(value, memory)
         if self.accumulate and target.dtype == "i1":
             raise Invalid("adds up elements of i1, must be numbers")
+        if self.accumulate:
+            need_computed(target.dtype)
         shape = _index_shape(target, indices, (*self.low, *self.high))
         if broadcast(tile, Tile(shape, "i32")) != shape:
             raise Invalid(f"stores {tile}, which does not broadcast to {Tile(shape, 'i32')}")
@@ -166,7 +168,6 @@ def _need_target(value: Memory | Tile, memory: Memory | Tile) -> tuple[Tile, Mem
     tile, target = need_tile("operand 0", value), need_memory("operand 1", memory)
     if tile.dtype != target.dtype:
         raise Invalid(f"stores {tile} to memory of {target.dtype}, must be of the same type")
-    need_computed(tile.dtype)
     if target.overlaps:
         raise Invalid(f"stores to {target}, whose elements overlap")
     return tile, target

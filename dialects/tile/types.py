@@ -21,7 +21,10 @@ from ..core.symbol_table import symbol_table
 from ..core.tensor import COMPUTED, Shape
 
 FLOAT8 = ("f8E4M3FN", "f8E5M2")
-"""Types whose elements are loaded, moved, multiplied and cast; nothing else computes with them."""
+"""Types whose elements are moved, multiplied and cast to others; nothing computes with them.
+
+They are made of their bits.
+"""
 
 HELD = (*COMPUTED, *FLOAT8)
 """The element types that tiles and memory have."""

@@ -7,7 +7,6 @@ from ...dialects import tile, tri
 from ...dialects.core.errors import CompileError
 from ...dialects.core.module import Module
 from ...dialects.core.op import Op
-from ...dialects.core.tensor import is_computed
 from ...dialects.tile.types import FLOAT8
 from ...passes.core import Pass
 from ...passes.decompose import Decompose, decomposition_rules
@@ -84,7 +83,7 @@ class GpuTarget(Target):
         return CheckTuning(options, self.architectures) if options.tuning else None
 
     def takes_narrow(self, op: Op, dtype: str) -> bool:
-        return isinstance(op, tri.Cast) and dtype in FLOAT8 and is_computed(op.to)
+        return isinstance(op, tri.Cast) and dtype in FLOAT8
 
     def owns(self, op: Op) -> bool:
         return isinstance(op, tile.Launch)
@@ -111,10 +110,16 @@ class GpuTarget(Target):
         several = next((op for op in work[:-1] if len(op.results) != 1), None)
         if several is not None:
             return f"{self.name} takes no ops behind {several.op_name} in a kernel"
+        if any(map(_narrows, work[:-1])):
+            return f"{self.name} stores floats of 8 bits, so that products read them as they are"
         return TABLE.kernel_refusal(work)
 
     def size_refusal(self, members: Sequence[Op]) -> str | None:
         return TRIAL.refusal(members)
+
+
+def _narrows(op: Op) -> bool:
+    return isinstance(op, tri.Cast) and op.to in FLOAT8
 
 
 def _architectures(chosen: tuple[str, ...]) -> tuple[Architecture, ...]:

@@ -17,7 +17,7 @@ BITS = "ui8"
 
 
 class WidenFloat8(Pass):
-    """Load floats of 8 bits as their bits, widen them in registers, and multiply them as f16.
+    """Load and store floats of 8 bits as bits, widen them in registers, and multiply them as f16.
 
     Memory stays as it is. Results are the same: sums are of f32 either way.
 
@@ -34,9 +34,11 @@ class WidenFloat8(Pass):
 def _widen(kernel: tile.Kernel) -> None:
     found = ops(kernel.block)
     readers = [(op, dtype) for op in found if (dtype := _read(op))]
-    if not readers:
-        return
     _retype(kernel.block, found)
+    for op in found:
+        if isinstance(op, tile.BitCast) and op.to in FLOAT8:
+            op.y.replace_all_uses_with(op.x)
+            op.operation.erase()
     for op, dtype in readers:
         _widen_operands(op, dtype)
     clean_up(kernel.block)

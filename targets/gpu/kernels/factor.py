@@ -77,9 +77,11 @@ WIDER = {"i8": ("i32",), **dict.fromkeys(FLOAT8, ("f32", "f16", "bf16"))}
 def as_stored(left: Buffer, right: Buffer) -> tuple[Buffer, Buffer]:
     """Return factors that are casts of one narrow type as they are stored: sums are the same.
 
-    Others are returned as they are.
+    Others are returned as they are, and so are floats of 8 bits that no memory holds.
     """
     narrow = [f.narrow for f in (left, right) if isinstance(f, Computed) and f.narrow is not None]
+    if any(isinstance(f, Computed) and f.dtype in FLOAT8 for f in narrow):
+        return left, right
     if len(narrow) < 2 or narrow[0].dtype != narrow[1].dtype or left.dtype != right.dtype:
         return left, right
     same = left.dtype in WIDER.get(narrow[0].dtype, ())

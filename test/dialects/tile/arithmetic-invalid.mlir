@@ -126,7 +126,14 @@ func.func @sees_floats_of_8_bits_as_bytes(%x: tensor<4xf8E5M2>) {
   return
 }
 
-// Nothing makes them.
+// They are made of bytes without a sign.
+func.func @sees_bytes_as_floats_of_8_bits(%x: tensor<4xi8>) {
+  // expected-error @below {{'tile.bit_cast' op sees i8 as f8E5M2, which is made of ui8}}
+  %0 = "tile.bit_cast"(%x) {to = "f8E5M2"} : (tensor<4xi8>) -> tensor<4xf8E5M2>
+  return
+}
+
+// No cast makes them.
 func.func @casts_to_floats_of_8_bits(%x: tensor<4xf32>) {
   // expected-error @below {{'tile.cast' op casts to 'f8E4M3FN', must be one of f64, f32,}}
   %0 = "tile.cast"(%x) {to = "f8E4M3FN"} : (tensor<4xf32>) -> tensor<4xf8E4M3FN>

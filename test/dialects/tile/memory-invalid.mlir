@@ -63,10 +63,10 @@ func.func @pads_floats_of_8_bits_with_one(%x: memref<8xf8E4M3FN>, %i: tensor<i32
   return
 }
 
-// They are not stored.
-func.func @stores_floats_of_8_bits(%a: tensor<4xf8E4M3FN>, %y: memref<8xf8E4M3FN>, %i: tensor<4xi32>) {
+// They are not added up.
+func.func @adds_up_floats_of_8_bits(%a: tensor<4xf8E4M3FN>, %y: memref<8xf8E4M3FN>, %i: tensor<4xi32>) {
   // expected-error @below {{'tile.store' op takes elements of f8E4M3FN, which must be cast first}}
-  "tile.store"(%a, %y, %i) : (tensor<4xf8E4M3FN>, memref<8xf8E4M3FN>, tensor<4xi32>) -> ()
+  "tile.store"(%a, %y, %i) {accumulate = true} : (tensor<4xf8E4M3FN>, memref<8xf8E4M3FN>, tensor<4xi32>) -> ()
   return
 }
 

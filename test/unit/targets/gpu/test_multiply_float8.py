@@ -204,3 +204,58 @@ def test_scales_go_behind_a_product(
         factors = [view(value.owner) for value in made.operation.operands]
         assert all(isinstance(factor, tri.Cast) for factor in factors)
     assert (np.abs(got - a @ b) <= 2.0**-20 * (np.abs(a) @ np.abs(b))).all()
+
+
+def rounding(dtype: str, saturate: bool, size: int) -> tri.Group:
+    """Build a group that rounds f32 to floats of 8 bits."""
+    module = ir.Module.create()
+    with ir.InsertionPoint(module.body):
+        group = tri.Group.create([[]], [], {"target": "gpu"})
+    block = ir.Block.create_at_start(group.operation.regions[0], [])
+    block.add_argument(tri.Add.mlir_type(Tensor((size,), "f32")), ir.Location.unknown())
+    with ir.InsertionPoint(block):
+        made = tri.Cast.build(block.arguments[0], to=dtype, saturate=saturate)
+        tri.Yield.build([made.y])
+    _KEEP.append(module)
+    return group
+
+
+def halfway(dtype: str) -> Array:
+    """Return all finite floats of 8 bits, what lies between two of them, and a little beside."""
+    bits = np.arange(256, dtype=np.uint8).view(KINDS[dtype]).astype(np.float32)
+    finite = np.sort(bits[np.isfinite(bits)])
+    middle = (finite[1:] + finite[:-1]) / 2
+    near = [np.nextafter(middle, np.float32(side)) for side in (-np.inf, np.inf)]
+    return np.concatenate([finite, middle, *near]).astype(np.float32)
+
+
+@pytest.mark.parametrize("passes", [(), (WidenFloat8(),)], ids=["native", "widened"])
+@pytest.mark.parametrize("dtype", KINDS)
+def test_numbers_are_rounded_to_the_nearest_float(
+    dtype: str, passes: tuple[WidenFloat8, ...]
+) -> None:
+    x = halfway(dtype)
+    (got,) = run_group(lambda: rounding(dtype, True, x.size), [x], passes, MEANT)
+    np.testing.assert_array_equal(got.view(np.uint8), x.astype(KINDS[dtype]).view(np.uint8))
+
+
+@pytest.mark.parametrize("saturate", [True, False])
+@pytest.mark.parametrize("dtype", KINDS)
+def test_numbers_beyond_the_range_saturate_or_not(dtype: str, saturate: bool) -> None:
+    x = np.array([1e9, -1e9, np.inf, -np.inf, np.nan], np.float32)
+    (got,) = run_group(lambda: rounding(dtype, saturate, x.size), [x], (), MEANT)
+    most = float(ml_dtypes.finfo(KINDS[dtype]).max)
+    beyond = {"f8E4M3FN": np.nan, "f8E5M2": np.inf}[dtype]
+    want = np.array([1, -1, 1, -1, np.nan]) * (most if saturate else beyond)
+    np.testing.assert_array_equal(got.astype(np.float64), want)
+
+
+@needs_triton
+@pytest.mark.parametrize("architecture", ["sm_80", "sm_90"])
+@pytest.mark.parametrize("dtype", KINDS)
+def test_printed_kernels_round_to_floats_of_8_bits(dtype: str, architecture: str) -> None:
+    x = halfway(dtype)
+    passes = kernel_passes(find_architecture(architecture))
+    build = lambda: rounding(dtype, True, x.size)  # noqa: E731
+    (got,) = run_group(build, [x], passes, on_stored(run_printed))
+    np.testing.assert_array_equal(got.view(np.uint8), x.astype(KINDS[dtype]).view(np.uint8))
