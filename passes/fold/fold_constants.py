@@ -38,8 +38,9 @@ class FoldConstants(Pass):
     constants that they are computed from and `size_budget`: weights that are stored narrow, as
     integers and scales, stay so. Tables that are computed from few numbers, such as masks, may have
     `table_budget` bytes. With `narrow`, weights of these element types stay narrow at any growth,
-    for targets that multiply them as they are. Ops on weights of which the module holds no data stay, too, and so do
-    quantised weights and their scales. Sizes that ops find in constants are bound.
+    for targets that multiply them as they are. Ops on weights of which the module holds no data
+    stay, too, and so do quantised weights and their scales. Sizes that ops find in constants are
+    bound.
 
         %c = tri.constant {[1.0, 4.0]}; %y = tri.sqrt %c   =>   %y = tri.constant {[1.0, 2.0]}
         %f = tri.cast %w to f32 (%w is 256x256xi8); %y = tri.mat_mul %x, %f   =>   as it is

@@ -59,3 +59,18 @@
   "tile.store"(%p, %y, %r, %c) : (tensor<16x16xi32>, memref<16x16xi32>, tensor<16x1xi32>, tensor<1x16xi32>) -> ()
   "tile.return"() : () -> ()
 }) {sym_name = "bytes", grid = ["1"]} : () -> ()
+
+// -----
+
+// Bits are stored as they are.
+// CHECK: ^bb0(%[[X:.*]]: memref<16xui8>, %[[Y:.*]]: memref<16xui8>):
+// CHECK: %[[BITS:.*]] = "tile.load"(%[[X]]
+// CHECK-NEXT: "tile.store"(%[[BITS]], %[[Y]], {{.*}} : (tensor<16xui8>, memref<16xui8>, tensor<16xi32>)
+"tile.kernel"() ({
+^bb0(%x: memref<16xui8>, %y: memref<16xf8E4M3FN>):
+  %i = "tile.arange"() {block = "16"} : () -> tensor<16xi32>
+  %a = "tile.load"(%x, %i) : (memref<16xui8>, tensor<16xi32>) -> tensor<16xui8>
+  %b = "tile.bit_cast"(%a) {to = "f8E4M3FN"} : (tensor<16xui8>) -> tensor<16xf8E4M3FN>
+  "tile.store"(%b, %y, %i) : (tensor<16xf8E4M3FN>, memref<16xf8E4M3FN>, tensor<16xi32>) -> ()
+  "tile.return"() : () -> ()
+}) {sym_name = "stored", grid = ["1"]} : () -> ()
