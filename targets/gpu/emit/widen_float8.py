@@ -34,7 +34,12 @@ class WidenFloat8(Pass):
 def _widen(kernel: tile.Kernel) -> None:
     found = ops(kernel.block)
     readers = [(op, dtype) for op in found if (dtype := _read(op))]
-    _retype(kernel.block, found)
+    held = _held(kernel.block, found)
+    if not held:
+        return
+    for value in held:
+        bits = replace(tile.plain_type(value.type), dtype=BITS)
+        value.set_type(tile.mlir_type(bits))
     for op in found:
         if isinstance(op, tile.BitCast) and op.to in FLOAT8:
             op.y.replace_all_uses_with(op.x)
@@ -52,14 +57,12 @@ def _read(op: Op) -> str:
     return dtype if dtype in FLOAT8 else ""
 
 
-def _retype(block: ir.Block, found: list[Op]) -> None:
-    """Let all values of a kernel that are floats of 8 bits be bits, in memory and in tiles."""
+def _held(block: ir.Block, found: list[Op]) -> list[ir.Value]:
+    """List the values of a kernel that are floats of 8 bits, in memory and in tiles."""
     inner = [region.blocks[0] for op in found for region in op.operation.regions]
     values: list[ir.Value] = [v for each in (block, *inner) for v in each.arguments]
-    for value in (*values, *(v for op in found for v in op.results)):
-        plain = tile.plain_type(value.type)
-        if plain.dtype in FLOAT8:
-            value.set_type(tile.mlir_type(replace(plain, dtype=BITS)))
+    values += [v for op in found for v in op.results]
+    return [value for value in values if tile.plain_type(value.type).dtype in FLOAT8]
 
 
 def _widen_operands(op: Op, dtype: str) -> None:

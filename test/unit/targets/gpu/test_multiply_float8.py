@@ -259,3 +259,36 @@ def test_printed_kernels_round_to_floats_of_8_bits(dtype: str, architecture: str
     build = lambda: rounding(dtype, True, x.size)  # noqa: E731
     (got,) = run_group(build, [x], passes, on_stored(run_printed))
     np.testing.assert_array_equal(got.view(np.uint8), x.astype(KINDS[dtype]).view(np.uint8))
+
+
+def convolution(dtype: str, x: Sequence[int], w: Sequence[int]) -> tri.Group:
+    """Build a group that widens an image and kernels, and convolves them."""
+    module = ir.Module.create()
+    with ir.InsertionPoint(module.body):
+        group = tri.Group.create([[]], [], {"target": "gpu"})
+    block = ir.Block.create_at_start(group.operation.regions[0], [])
+    for shape in (x, w):
+        block.add_argument(tri.Add.mlir_type(Tensor(tuple(shape), dtype)), ir.Location.unknown())
+    with ir.InsertionPoint(block):
+        a, b = (tri.Cast.build(argument, to="f32").y for argument in block.arguments)
+        plain = {"strides": (1, 1), "pads": (1,) * 4, "dilations": (1, 1), "group": 1}
+        tri.Yield.build([tri.Conv.build(a, b, None, **plain).y])
+    _KEEP.append(module)
+    return group
+
+
+@pytest.mark.parametrize("channels", [2, 32])
+@pytest.mark.parametrize("passes", [(), (WidenFloat8(),)], ids=["native", "widened"])
+def test_convolutions_multiply_floats_of_8_bits(
+    passes: tuple[WidenFloat8, ...], channels: int
+) -> None:
+    x, w = drawn("f8E4M3FN", 1, channels, 6, 5), drawn("f8E4M3FN", 20, channels, 3, 3)
+    build = lambda: convolution("f8E4M3FN", x.shape, w.shape)  # noqa: E731
+    (got,) = run_group(build, [x, w], passes, MEANT)
+    padded = np.pad(x.astype(np.float64), ((0, 0), (0, 0), (1, 1), (1, 1)))
+    windows = np.lib.stride_tricks.sliding_window_view(padded, (3, 3), (2, 3))
+    want, bound = (
+        np.einsum("nchwij,ocij->nohw", f(windows), f(w.astype(np.float64)))
+        for f in (np.asarray, np.abs)
+    )
+    assert (np.abs(got - want) <= 2.0**-20 * bound).all()
