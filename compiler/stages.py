@@ -38,7 +38,9 @@ def pipeline_for(target: str, opt_level: int, options: CompileOptions = DEFAULT)
     passes: tuple[Step, ...] = (
         *_integer_passes(options),
         *(step for each in selecting for step in each.early_passes(options)),
-        *default_pipeline(opt_level, options.strict_math, first.quantized, prepares),
+        *default_pipeline(
+            opt_level, options.strict_math, first.quantized, prepares, first.narrow_factors
+        ),
         *_precision_passes(options),
         *(step for each in selecting for step in each.selection_passes(opt_level, options)),
         Partition(tuple(each.choice for each in targets), options.placement),

@@ -91,12 +91,21 @@ GROUP: tuple[Pass, ...] = (*GROUPINGS, Eliminate())
 
 LEVELS = ((), SIMPLIFY, (*SIMPLIFY, *RECOGNISE))
 
-WIDEN = FoldConstants(size_budget=64 * 1024, growth=4)
-"""How constants are folded for targets that compute none when a package is loaded."""
+
+def widen(narrow: tuple[str, ...] = ()) -> FoldConstants:
+    """Fold constants for targets that compute none when a package is loaded.
+
+    Weights of the element types `narrow` stay as they are.
+    """
+    return FoldConstants(size_budget=64 * 1024, growth=4, narrow=narrow)
 
 
 def default_pipeline(
-    opt_level: int, exact: bool = False, quantized: bool = False, prepares: bool = True
+    opt_level: int,
+    exact: bool = False,
+    quantized: bool = False,
+    prepares: bool = True,
+    narrow: tuple[str, ...] = (),
 ) -> tuple[Pass, ...]:
     """Return the passes of a level, in the order in which they run.
 
@@ -104,12 +113,13 @@ def default_pipeline(
     that exporters took apart. Levels above 2 are level 2. With `exact`, products are scaled where
     the model scales them. With `quantized`, quantised numbers stay what they are, for targets that
     have them; otherwise they become arithmetic at every level. With `prepares`, constants stay ops
-    on smaller ones, for targets that compute them when a package is loaded.
+    on smaller ones, for targets that compute them when a package is loaded; for others, weights of
+    the element types `narrow` do.
     """
     first = CLEAN if quantized else (*CLEAN, *ARITHMETIC)
     passes = (*first, *LEVELS[min(opt_level, len(LEVELS) - 1)])
     if not prepares:
-        passes = tuple(WIDEN if isinstance(p, FoldConstants) else p for p in passes)
+        passes = tuple(widen(narrow) if isinstance(p, FoldConstants) else p for p in passes)
     return tuple(p for p in passes if not (exact and isinstance(p, SinkDequantize)))
 
 

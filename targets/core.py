@@ -78,7 +78,7 @@ class Target(LoweringTable):
     this one refuses, unless the user lists targets. `boundary_ops` convert values for the target,
     or its results for others: a node that is nothing else need not run here. `takes_symbols` says
     that it compiles models whose sizes change from run to run, `takes_found_sizes` that others may
-    be found in the middle of one, `takes_narrow` that it has kernels of narrow element types.
+    be found in the middle of one. It multiplies elements of `narrow_factors` as they are stored.
     """
 
     quantized: ClassVar[bool] = False
@@ -87,7 +87,7 @@ class Target(LoweringTable):
     is_last_resort: ClassVar[bool] = False
     takes_symbols: ClassVar[bool] = False
     takes_found_sizes: ClassVar[bool] = False
-    takes_narrow: ClassVar[bool] = False
+    narrow_factors: ClassVar[tuple[str, ...]] = ()
     fallbacks: ClassVar[tuple[str, ...]] = ("host",)
     boundary_ops: ClassVar[tuple[type[Op], ...]] = ()
 
@@ -215,6 +215,10 @@ class Target(LoweringTable):
         """
         return None
 
+    def takes_narrow(self, op: Op, dtype: str) -> bool:
+        """Return whether there are kernels of an op on elements of a narrow type."""
+        return False
+
     def refusal(self, op: Op) -> str | None:
         """Return why the target does not take an op, or None when it does."""
         if type(op) not in self.lowerings:
@@ -222,7 +226,7 @@ class Target(LoweringTable):
         if len(op.operation.operands) + len(op.results) > MOST_VALUES:
             return f"{self.name} takes ops of at most {MOST_VALUES} operands and results"
         for dtype in _uncomputed_types(op):
-            if is_string(dtype) or not self.takes_narrow:
+            if is_string(dtype) or not self.takes_narrow(op, dtype):
                 return f"{self.name} has no kernels of {dtype}"
         try:
             broken = self.broken_limit(op)

@@ -44,6 +44,7 @@ from .types import Tile as Tile
 from .types import broadcast as broadcast
 from .types import is_power_of_two as is_power_of_two
 from .types import mlir_type as mlir_type
+from .types import need_computed as need_computed
 from .types import need_index as need_index
 from .types import need_memory as need_memory
 from .types import need_tile as need_tile

@@ -13,7 +13,7 @@ from ..core.fields import Operand, Result
 from ..core.numerics.functions import erf
 from ..core.tensor import COMPUTED, DTYPES, Array, Tensor, is_float, numpy_dtype
 from .dialect import TileOp
-from .types import Tile, broadcast, size_of
+from .types import FLOAT8, Tile, broadcast, need_computed, size_of
 
 UNARY: Mapping[str, Callable[[Array], Array]] = {
     "abs": np.abs,
@@ -86,6 +86,7 @@ class Full(TileOp):
         tensor = Tensor.of(self.value)
         if tensor.shape:
             raise Invalid(f"value is {tensor}, must have no dimensions")
+        need_computed(tensor.dtype)
         return Tile(tuple(map(size_of, self.shape)), tensor.dtype)
 
 
@@ -145,6 +146,7 @@ class Where(TileOp):
     def infer(self, condition: Tile, a: Tile, b: Tile) -> Tile:
         if condition.dtype != "i1":
             raise Invalid(f"condition is {condition}, must be of i1")
+        need_computed(a.dtype)
         _check_same_dtype(a, b)
         return Tile(broadcast(condition, a, b), a.dtype)
 
@@ -172,14 +174,21 @@ class Cast(TileOp):
 
 
 class BitCast(TileOp):
-    """See the bits of elements as another type of the same size."""
+    """See the bits of elements as another type of the same size.
+
+    Floats of 8 bits are made so of ui8, and of nothing else.
+    """
 
     x: Operand
     to: str
     y: Result
 
     def infer(self, x: Tile) -> Tile:
-        _check_dtype(self.to)
+        need_computed(x.dtype)
+        if self.to in FLOAT8 and x.dtype != "ui8":
+            raise Invalid(f"sees {x.dtype} as {self.to}, which is made of ui8")
+        if self.to not in FLOAT8:
+            _check_dtype(self.to)
         if DTYPES[self.to].bits != DTYPES[x.dtype].bits or "i1" in (self.to, x.dtype):
             raise Invalid(f"sees {x.dtype} as {self.to}, must be of the same size, and not i1")
         return Tile(x.shape, self.to)
@@ -191,6 +200,7 @@ class BitCast(TileOp):
 def _check_function(name: str, table: Mapping[str, object], dtype: str) -> None:
     """Raise Invalid unless a table has a function, and elements of a type have it, too."""
     need_one_of("function", name, table)
+    need_computed(dtype)
     if name in FLOAT_ONLY and not is_float(dtype):
         raise Invalid(f"function {name} takes floats, not {dtype}")
     if name in INTEGER_ONLY and is_float(dtype):

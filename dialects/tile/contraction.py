@@ -8,11 +8,14 @@ from ..core.errors import Invalid, need_one_of
 from ..core.fields import Operand, Result
 from ..core.tensor import Array
 from .dialect import TileOp
-from .types import Tile
+from .types import FLOAT8, Tile, need_computed
 
 PRECISIONS = ("ieee", "tf32")
 
-ACCUMULATORS = {"f64": "f64", "f32": "f32", "f16": "f32", "bf16": "f32", "i8": "i32", "ui8": "i32"}
+ACCUMULATORS = {
+    **{"f64": "f64", "f32": "f32", "f16": "f32", "bf16": "f32", "i8": "i32", "ui8": "i32"},
+    **dict.fromkeys(FLOAT8, "f32"),
+}
 """What products are added up in, by the type of their factors."""
 
 REDUCTIONS: Mapping[str, Callable[..., Array]] = {
@@ -36,9 +39,9 @@ SCANS: Mapping[str, Callable[..., Array]] = {
 class Dot(TileOp):
     """Multiply two matrices and add the product to `acc`, which has the type of the result.
 
-    That is f32 for factors of f16 and bf16, and i32, which wraps around, for bytes. `precision`
-    says what factors of f32 are rounded to, and nothing for others: `ieee` leaves them as they are,
-    `tf32` keeps 10 bits of fraction.
+    That is f32 for factors of f16, bf16 and floats of 8 bits, and i32, which wraps around, for
+    bytes. `precision` says what factors of f32 are rounded to, and nothing for others: `ieee`
+    leaves them as they are, `tf32` keeps 10 bits of fraction.
     """
 
     a: Operand
@@ -160,5 +163,6 @@ def _check_axis(axis: int, rank: int) -> None:
 
 
 def _check_numbers(kind: str, x: Tile) -> None:
+    need_computed(x.dtype)
     if x.dtype == "i1":
         raise Invalid(f"kind {kind} takes numbers, not {x.dtype}")

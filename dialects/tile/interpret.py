@@ -193,7 +193,8 @@ def _named(op: Op) -> str:
 
 def _seen_as(memory: Array, type_: Memory) -> Array:
     strides = [stride * memory.itemsize for stride in type_.strides]
-    return as_strided(memory, type_.shape, strides)
+    bits = memory.view(f"u{memory.itemsize}")  # numpy does not stride over every float of 8 bits
+    return as_strided(bits, type_.shape, strides).view(memory.dtype)
 
 
 def _places(op: Load | Store, memory: Array, indices: list[Array]) -> tuple[Any, Array]:

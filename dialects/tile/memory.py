@@ -7,12 +7,13 @@ import numpy as np
 from ..core.errors import Invalid
 from ..core.fields import Operand, Result
 from ..core.sizes.limits import at_least
-from ..core.tensor import is_float, numpy_dtype
+from ..core.tensor import is_float, is_narrow, numpy_dtype
 from .dialect import MemoryOp
 from .types import (
     Memory,
     Tile,
     broadcast,
+    need_computed,
     need_index,
     need_memory,
     need_tile,
@@ -65,6 +66,8 @@ class Store(MemoryOp):
         tile, target = _need_target(value, memory)
         if self.accumulate and target.dtype == "i1":
             raise Invalid("adds up elements of i1, must be numbers")
+        if self.accumulate:
+            need_computed(target.dtype)
         shape = _index_shape(target, indices, (*self.low, *self.high))
         if broadcast(tile, Tile(shape, "i32")) != shape:
             raise Invalid(f"stores {tile}, which does not broadcast to {Tile(shape, 'i32')}")
@@ -174,6 +177,8 @@ def _holds(dtype: str, number: float) -> bool:
     """Report whether an element type can represent a number, or one near it."""
     if is_float(dtype):
         return True
+    if is_narrow(dtype):
+        return number == 0
     if dtype == "i1":
         return number in (0, 1)
     limits = np.iinfo(numpy_dtype(dtype))

@@ -20,6 +20,15 @@ from ..core.sizes.substitution import likely
 from ..core.symbol_table import symbol_table
 from ..core.tensor import COMPUTED, Shape
 
+FLOAT8 = ("f8E4M3FN", "f8E5M2")
+"""Types whose elements are moved, multiplied and cast to others; nothing computes with them.
+
+They are made of their bits.
+"""
+
+HELD = (*COMPUTED, *FLOAT8)
+"""The element types that tiles and memory have."""
+
 Size = int | str
 """The size of a tile along one dimension: a number, or the name of a block size."""
 
@@ -144,6 +153,12 @@ def need_memory(what: str, value: Tile | Memory) -> Memory:
     return value
 
 
+def need_computed(dtype: str) -> None:
+    """Raise Invalid for a type that is loaded and multiplied, but not computed with."""
+    if dtype in FLOAT8:
+        raise Invalid(f"takes elements of {dtype}, which must be cast first")
+
+
 def need_index(what: str, value: Tile | Memory) -> Tile:
     """Return a tile of i32; raise Invalid for anything else."""
     tile = need_tile(what, value)
@@ -232,8 +247,8 @@ def _filled(
 
 def _dtype(type_: ir.RankedTensorType | ir.MemRefType) -> str:
     dtype = str(type_.element_type)
-    if dtype not in COMPUTED:
-        raise Invalid(f"{type_} has element type {dtype}, must be one of {', '.join(COMPUTED)}")
+    if dtype not in HELD:
+        raise Invalid(f"{type_} has element type {dtype}, must be one of {', '.join(HELD)}")
     return dtype
 
 

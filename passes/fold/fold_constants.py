@@ -37,8 +37,10 @@ class FoldConstants(Pass):
     there, become weights. An op stays when its results have more bytes than `growth` times the
     constants that they are computed from and `size_budget`: weights that are stored narrow, as
     integers and scales, stay so. Tables that are computed from few numbers, such as masks, may have
-    `table_budget` bytes. Ops on weights of which the module holds no data stay, too, and so do
-    quantised weights and their scales. Sizes that ops find in constants are bound.
+    `table_budget` bytes. With `narrow`, weights of these element types stay narrow at any growth,
+    for targets that multiply them as they are. Ops on weights of which the module holds no data
+    stay, too, and so do quantised weights and their scales. Sizes that ops find in constants are
+    bound.
 
         %c = tri.constant {[1.0, 4.0]}; %y = tri.sqrt %c   =>   %y = tri.constant {[1.0, 2.0]}
         %f = tri.cast %w to f32 (%w is 256x256xi8); %y = tri.mat_mul %x, %f   =>   as it is
@@ -47,6 +49,7 @@ class FoldConstants(Pass):
     size_budget: int = 4 * 1024
     growth: int = 1
     table_budget: int = 64 * 1024
+    narrow: tuple[str, ...] = ()
 
     def run(self, module: Module) -> None:
         while sizes := _found_sizes(module):
@@ -77,8 +80,9 @@ class FoldConstants(Pass):
 
     def _fits(self, made: Sequence[ir.Value], sources: Sources) -> bool:
         """Return whether results are hardly larger than the constants they are computed from."""
-        read = sum(map(_size, _union(made, sources)))
-        return sum(map(_size, made)) <= read * self.growth + self.size_budget
+        found = _union(made, sources)
+        growth = 1 if any(tensor_of(v.type).dtype in self.narrow for v in found) else self.growth
+        return sum(map(_size, made)) <= sum(map(_size, found)) * growth + self.size_budget
 
     def _is_table(self, made: Sequence[ir.Value], sources: Sources) -> bool:
         """Return whether results are many numbers that are computed from few."""

@@ -37,10 +37,12 @@ class CpuTarget(Target):
     prepares = True
     takes_symbols = True
     takes_found_sizes = True
-    takes_narrow = True
     roofline = Roofline(100e9, 15e9, 1e-6)
     kept_entries = (PACKAGED,)
     emitters = EMITTERS
+
+    def takes_narrow(self, op: Op, dtype: str) -> bool:
+        return True
 
     def passes(self, opt_level: int, options: CompileOptions = DEFAULT) -> tuple[Pass, ...]:
         lacking = [c for c in decomposition_rules() if c not in self.lowerings]

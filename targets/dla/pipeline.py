@@ -2,7 +2,7 @@
 
 from ...passes.cse import Cse
 from ...passes.decompose import Decompose
-from ...passes.default import QUANTISED, WIDEN
+from ...passes.default import QUANTISED, widen
 from ...passes.eliminate import Eliminate
 from ...passes.fold.fold_shapes import FoldShapes
 from ...passes.quantize.convert_uint8_to_int8 import ConvertUint8ToInt8
@@ -20,7 +20,7 @@ from .schedule.prefetch import Prefetch
 from .select.segment_dla import SegmentDla
 from .select.select_dla import SelectDla
 
-CLEAN = (WIDEN, FoldShapes(), WIDEN, Cse(), Eliminate())
+CLEAN = (widen(), FoldShapes(), widen(), Cse(), Eliminate())
 
 
 def default_phases(target: Configuration) -> Phases:

@@ -5,6 +5,7 @@ from ...dialects.core.attributes import tensor_of
 from ...dialects.core.mlir import ir
 from ...dialects.core.module import Module, ops
 from ...dialects.core.op import Op, view
+from ...dialects.core.tensor import is_narrow
 from ...passes.core import Pass
 from ...passes.fuse.grouping import build_group, inline
 from ...passes.rewriting import users
@@ -83,7 +84,12 @@ def _may_move(producer: tri.Group, anchor: Op) -> bool:
         return False
     made = tensor_of(producer.results[0].type).size_bytes
     large = [v for v in producer.operation.operands if 8 * tensor_of(v.type).size_bytes > made]
-    return all(isinstance(op, CHEAP) for op in work) and len(large) <= 1
+    return all(isinstance(op, CHEAP) and not _narrows(op) for op in work) and len(large) <= 1
+
+
+def _narrows(op: Op) -> bool:
+    """Return whether an op rounds to floats of 8 bits, which takes several steps."""
+    return any(is_narrow(tensor_of(value.type).dtype) for value in op.results)
 
 
 def _work(group: tri.Group) -> list[Op]:

@@ -7,6 +7,7 @@ from ...dialects import tile, tri
 from ...dialects.core.errors import CompileError
 from ...dialects.core.module import Module
 from ...dialects.core.op import Op
+from ...dialects.tile.types import FLOAT8
 from ...passes.core import Pass
 from ...passes.decompose import Decompose, decomposition_rules
 from ...runtime.errors import RunError
@@ -26,6 +27,7 @@ from .emit.undecided import TRIAL
 from .fuse_prologues import FusePrologues
 from .layout.choose_dim_orders import ChooseDimOrders
 from .multiply_bytes import MultiplyBytes
+from .multiply_float8 import MultiplyFloat8
 from .registry import TABLE
 from .schedule.architecture import TARGET, Architecture, find_architectures
 from .schedule.tuning_file import check_file
@@ -40,6 +42,7 @@ class GpuTarget(Target):
     replaces_groups = True
     takes_symbols = True
     takes_found_sizes = True
+    narrow_factors = FLOAT8
     fallbacks = ("cpu", "host")
     architectures: tuple[str, ...] = ()
     emitters = (TRITON,)
@@ -61,7 +64,10 @@ class GpuTarget(Target):
         lacking = [c for c in decomposition_rules() if c not in self.lowerings]
         names = tuple(c.op_name.partition(".")[2] for c in lacking)
         decompose = (*([Decompose(names)] if names else []), DecomposeRefused())
-        return (*decompose, *([MultiplyBytes()] if opt_level else []))
+        if not opt_level:
+            return decompose
+        reordered = () if options.strict_math else (MultiplyFloat8(),)
+        return (*decompose, MultiplyBytes(), *reordered)
 
     def check(self, options: CompileOptions) -> None:
         if options.tune:
@@ -75,6 +81,9 @@ class GpuTarget(Target):
 
     def instrumentation(self, options: CompileOptions) -> TargetInstrumentation | None:
         return CheckTuning(options, self.architectures) if options.tuning else None
+
+    def takes_narrow(self, op: Op, dtype: str) -> bool:
+        return isinstance(op, tri.Cast) and dtype in FLOAT8
 
     def owns(self, op: Op) -> bool:
         return isinstance(op, tile.Launch)
@@ -101,10 +110,16 @@ class GpuTarget(Target):
         several = next((op for op in work[:-1] if len(op.results) != 1), None)
         if several is not None:
             return f"{self.name} takes no ops behind {several.op_name} in a kernel"
+        if any(map(_narrows, work[:-1])):
+            return f"{self.name} stores floats of 8 bits, so that products read them as they are"
         return TABLE.kernel_refusal(work)
 
     def size_refusal(self, members: Sequence[Op]) -> str | None:
         return TRIAL.refusal(members)
+
+
+def _narrows(op: Op) -> bool:
+    return isinstance(op, tri.Cast) and op.to in FLOAT8
 
 
 def _architectures(chosen: tuple[str, ...]) -> tuple[Architecture, ...]:

@@ -50,12 +50,32 @@ FORMATS = {
 }
 
 
+@dataclass(frozen=True)
+class _Wide:
+    """Describe a type to widen to: integers of its width, its width, fraction and bias."""
+
+    dtype: str
+    integer: str
+    bits: int
+    fraction: int
+    bias: int
+
+
+_SINGLE, _HALF = _Wide("f32", "i32", 32, 23, 127), _Wide("f16", "i16", 16, 10, 15)
+
+
 def widened_bits(bits: V, dtype: str) -> tuple[V, str]:
     """Return the numbers that bits in ui8 stand for, and the type in which they are: i32 or f32."""
     if is_narrow_integer(dtype):
         return _integer(bits, dtype), "i32"
-    wide = convert(bits, "i32")
-    return (_power(wide) if dtype == "f8E8M0FNU" else _float(wide, FORMATS[dtype])), "f32"
+    if dtype == "f8E8M0FNU":
+        return _power(convert(bits, "i32")), "f32"
+    return _float(bits, FORMATS[dtype], _SINGLE), "f32"
+
+
+def half_of_bits(bits: V, dtype: str) -> V:
+    """Return the numbers that bits of f8E4M3FN or f8E5M2 in ui8 stand for, all of which f16 has."""
+    return _float(bits, FORMATS[dtype], _HALF)
 
 
 def _integer(bits: V, dtype: str) -> V:
@@ -66,20 +86,25 @@ def _integer(bits: V, dtype: str) -> V:
     return wide.logical_xor(wide.like(sign)) - sign
 
 
-def _float(bits: V, format: FloatFormat) -> V:
-    """Put exponent and fraction where f32 has them; the product corrects the bias."""
-    sign = format.sign
+def _float(narrow: V, format: FloatFormat, wide: _Wide) -> V:
+    """Put exponent and fraction where a wide type has them; the product corrects the bias.
+
+    Of types with the same bias, infinity and NaN are the same, too.
+    """
+    bits, sign = convert(narrow, wide.integer), format.sign
     magnitude = bits.logical_and(bits.like(sign - 1))
-    near = magnitude.shift_left(23 - format.fraction).bits("f32")
-    number = near * 2.0 ** (127 - format.bias)
-    if format.infinity is not None:
+    number = magnitude.shift_left(wide.fraction - format.fraction).bits(wide.dtype)
+    differs = wide.bias != format.bias
+    if differs:
+        number = number * 2.0 ** (wide.bias - format.bias)
+    if format.infinity is not None and differs:
         number = magnitude.equal(format.infinity).select(number.like(float("inf")), number)
-    if format.nan is not None:
+    if format.nan is not None and differs:
         number = magnitude.less(format.nan).select(number, number.like(float("nan")))
     if format.only_zero:
         number = bits.equal(sign).select(number.like(float("nan")), number)
-    signs = bits.logical_and(bits.like(sign)).shift_left(32 - format.bits)
-    return number.bits("i32").logical_or(signs).bits("f32")
+    signs = bits.logical_and(bits.like(sign)).shift_left(wide.bits - format.bits)
+    return number.bits(wide.integer).logical_or(signs).bits(wide.dtype)
 
 
 def _power(bits: V) -> V:

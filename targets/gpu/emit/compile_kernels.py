@@ -8,6 +8,7 @@ from ....dialects.core.errors import CompileError, Diagnostic
 from ....dialects.core.mlir import ir
 from ....dialects.core.module import Module
 from ....dialects.tile.setting import Setting
+from ....dialects.tile.types import FLOAT8
 from ....passes.core import Pass
 from ....passes.instrumentation import Begun
 from ....passes.pipeline import Instrumentation, Pipeline
@@ -24,6 +25,7 @@ from .resources import exceeded_limit, rejection, resources
 from .simplify_indices import SimplifyIndices
 from .source import Source
 from .use_descriptors import UseDescriptors
+from .widen_float8 import WidenFloat8
 
 KERNEL_PASSES = (SimplifyIndices(), UseDescriptors(), DropBounds())
 """The passes on a kernel that is fitted to an architecture with descriptors."""
@@ -179,10 +181,15 @@ def _least_spilling(rejected: Sequence[Rejected], architecture: Architecture) ->
     )
 
 
-def kernel_passes(architecture: Architecture) -> tuple[Pass, ...]:
-    """Return the passes that fit kernels to an architecture and to their settings."""
+def kernel_passes(architecture: Architecture, strict: bool = False) -> tuple[Pass, ...]:
+    """Return the passes that fit kernels to an architecture and to their settings.
+
+    With `strict`, floats of 8 bits are multiplied as f16: their units sum with fewer bits than f32.
+    """
     skipped = () if architecture.descriptors else (UseDescriptors,)
-    return tuple(each for each in KERNEL_PASSES if not isinstance(each, skipped))
+    widens = strict or not set(FLOAT8) <= set(architecture.products)
+    kept = (each for each in KERNEL_PASSES if not isinstance(each, skipped))
+    return (*([WidenFloat8()] if widens else []), *kept)
 
 
 def fitted_source(
@@ -198,5 +205,5 @@ def fitted_source(
         kernel.operation.clone()
     (copy,) = tile.kernels_of(copies.operation)
     copy.use(setting)
-    Pipeline(kernel_passes(architecture)).run(copies, *hooks)
+    Pipeline(kernel_passes(architecture, strict)).run(copies, *hooks)
     return print_kernel(copy, strict)

@@ -8,7 +8,7 @@ from ....dialects.core.errors import Unsupported
 from ....dialects.core.mlir import ir
 from ....dialects.core.op import Op
 from ....dialects.core.tensor import DTYPES, is_float
-from ....dialects.tile.types import Size
+from ....dialects.tile.types import FLOAT8, Size
 from .printer import PRODUCT, Printer
 from .spelling import element, language_type, literal
 
@@ -35,6 +35,14 @@ SIGNS: Mapping[str, str] = {
 
 STRICT: Mapping[str, str] = {"div": "tl.div_rn", "sqrt": "tl.sqrt_rn"}
 """Functions that round f32 to nearest; the others have an error of one or two units."""
+
+
+INSTRUCTION_DEPTH = 32
+"""How many products of 8 bits one instruction of a matrix unit sums.
+
+Its own sums of floats have fewer bits than f32 on some GPUs: those of each instruction are added to
+others in f32.
+"""
 
 
 # -- constants and places -------------------------------------------------------------------------
@@ -134,6 +142,8 @@ def _dot(printer: Printer, op: tile.Dot) -> str:
         raise Unsupported("multiplies matrices of ui8, which Triton does not")
     result = language_type(printer.tile(op.y).dtype)
     precision = f', input_precision="{op.precision}"' if dtype == "f32" else ""
+    if dtype in FLOAT8:
+        precision = f", max_num_imprecise_acc={INSTRUCTION_DEPTH}"
     return f"tl.dot({a}, {b}, {acc}{precision}, out_dtype={result})"
 
 

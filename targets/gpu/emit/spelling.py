@@ -20,12 +20,16 @@ SIGNATURE: Mapping[str, str] = {
     "ui16": "u16",
     "ui8": "u8",
     "i1": "i8",
+    "f8E4M3FN": "fp8e4nv",
+    "f8E5M2": "fp8e5",
 }
 """Element types as signatures have them. In memory an i1 is a byte, 0 or 1."""
 
 _LANGUAGE: Mapping[str, str] = {
     "bf16": "bfloat16",
     "i1": "int1",
+    "f8E4M3FN": "float8e4nv",
+    "f8E5M2": "float8e5",
 }
 
 
@@ -38,7 +42,7 @@ def literal(value: float | int | bool, dtype: str) -> str:
     """Write a number so that it is exactly itself when read as an element of a type."""
     if dtype == "i1":
         return str(bool(value))
-    if DTYPES[dtype].kind != "float":
+    if DTYPES[dtype].kind not in ("float", "narrow"):
         return str(int(value))
     number = float(value)
     if not np.isfinite(number):

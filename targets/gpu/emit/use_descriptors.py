@@ -10,7 +10,7 @@ from ....dialects.core.op import Op, view
 from ....dialects.core.sizes.limits import at_least
 from ....dialects.core.sizes.substitution import likely
 from ....dialects.core.tensor import DTYPES
-from ....dialects.tile.types import Memory, Tile, need_memory, plain_type
+from ....dialects.tile.types import FLOAT8, Memory, Tile, need_memory, plain_type
 from ....passes.core import Pass
 from ....passes.rewriting import users
 from ..kernels.cleanup import clean_up
@@ -61,7 +61,7 @@ def use_descriptors(kernel: tile.Kernel) -> None:
 def _suits(dot: tile.Dot) -> bool:
     """Return whether matrix units multiply: they read memory as descriptors leave it."""
     dtype = Value(dot.a).dtype
-    return dtype in ("f16", "bf16", "i8") or (dtype == "f32" and dot.precision == "tf32")
+    return dtype in ("f16", "bf16", "i8", *FLOAT8) or (dtype == "f32" and dot.precision == "tf32")
 
 
 def _is_factor(value: ir.Value) -> bool:

@@ -9,7 +9,7 @@ from ....dialects.core.errors import Undecided
 from ....dialects.core.mlir import ir
 from ....dialects.core.sizes.atoms import is_symbolic
 from ....dialects.core.sizes.substitution import likely
-from ....dialects.core.tensor import Shape, Tensor
+from ....dialects.core.tensor import Shape, Tensor, is_narrow
 from ...kernels.arithmetic import compute_dtype
 from ...kernels.strided import StridedBuffer
 from .coordinates import Coordinates, Window
@@ -61,8 +61,8 @@ class Buffer(StridedBuffer):
         return view
 
     def load(self, at: Coordinates | Sequence[Value], pad: float = 0.0) -> Value:
-        """Load elements in their compute type; elements out of bounds are `pad`."""
-        return self.load_raw(at, pad).cast(compute_dtype(self.dtype))
+        """Load elements in their compute type, narrow ones as they are; out of bounds is `pad`."""
+        return _computed(self.load_raw(at, pad), self.dtype)
 
     def load_raw(
         self, at: Coordinates | Sequence[Value], pad: float = 0.0, whole: bool = False
@@ -187,12 +187,17 @@ class Computed(Buffer):
     def _anywhere(self, at: Coordinates) -> Value:
         """Compute elements; elements out of bounds have any value."""
         leaves = [
-            leaf._anywhere(at).cast(compute_dtype(leaf.dtype))
+            _computed(leaf._anywhere(at), leaf.dtype)
             if isinstance(leaf, Computed)
             else leaf.load(at)
             for leaf in self.leaves
         ]
         return self.compute(leaves).cast(self.dtype)
+
+
+def _computed(number: Value, dtype: str) -> Value:
+    """Return elements in their compute type, narrow ones as they are."""
+    return number if is_narrow(dtype) else number.cast(compute_dtype(dtype))
 
 
 def constant_buffer(tensor: Tensor, value: float) -> Computed:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 from ....dialects.core.sizes.substitution import likely
-from ....dialects.tile.contraction import ACCUMULATORS
+from ....dialects.tile.types import FLOAT8
 from .buffer import Buffer, Computed
 from .builder import KernelBuilder
 from .coordinates import Axis, Coordinates
@@ -70,12 +70,19 @@ class Matrix(Factor):
         return read
 
 
-def as_bytes(left: Buffer, right: Buffer) -> tuple[Buffer, Buffer]:
-    """Return factors of i32 that are casts of bytes as bytes: sums of their products are the same.
+WIDER = {"i8": ("i32",), **dict.fromkeys(FLOAT8, ("f32", "f16", "bf16"))}
+"""The types of factors whose products are the same as those of a type that they are casts of."""
 
-    Others are returned as they are.
+
+def as_stored(left: Buffer, right: Buffer) -> tuple[Buffer, Buffer]:
+    """Return factors that are casts of one narrow type as they are stored: sums are the same.
+
+    Others are returned as they are, and so are floats of 8 bits that no memory holds.
     """
-    narrow = [f.narrow if isinstance(f, Computed) else None for f in (left, right)]
-    found = [buffer for buffer in narrow if buffer is not None and buffer.dtype == "i8"]
-    wide = left.dtype == right.dtype == ACCUMULATORS["i8"]
-    return (found[0], found[1]) if wide and len(found) == len(narrow) else (left, right)
+    narrow = [f.narrow for f in (left, right) if isinstance(f, Computed) and f.narrow is not None]
+    if any(isinstance(f, Computed) and f.dtype in FLOAT8 for f in narrow):
+        return left, right
+    if len(narrow) < 2 or narrow[0].dtype != narrow[1].dtype or left.dtype != right.dtype:
+        return left, right
+    same = left.dtype in WIDER.get(narrow[0].dtype, ())
+    return (narrow[0], narrow[1]) if same else (left, right)

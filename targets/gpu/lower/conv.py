@@ -7,7 +7,7 @@ from ..kernels.buffer import Buffer
 from ..kernels.builder import KernelBuilder
 from ..kernels.convolution import Convolution
 from ..kernels.epilogue import Epilogue
-from ..kernels.factor import as_bytes
+from ..kernels.factor import as_stored
 from ..kernels.windows import ConvolutionIndex, InputIndex, Kernels, TransposedIndex, Windows
 from ..registry import template
 
@@ -16,7 +16,7 @@ from ..registry import template
 def lower_conv(
     op: tri.Conv, kernel: KernelBuilder, x: Buffer, w: Buffer, b: Buffer | None, y: Epilogue
 ) -> None:
-    x, w = as_bytes(x, w)
+    x, w = as_stored(x, w)
     input_indices = [ConvolutionIndex(*step) for step in _steps(op)]
     kernels = Kernels(w.split((op.group, w.shape[0] // op.group, *w.shape[1:])))
     Convolution(_windows(x, y, op.group, input_indices), kernels, b, y).emit(kernel)
@@ -32,7 +32,7 @@ def lower_conv_transpose(
     y: Epilogue,
 ) -> None:
     """Gather, for every output, the inputs that spread to it."""
-    x, w = as_bytes(x, w)
+    x, w = as_stored(x, w)
     input_indices = [TransposedIndex(*step) for step in _steps(op)]
     split = w.split((op.group, w.shape[0] // op.group, *w.shape[1:]))
     kernels = Kernels(split.transpose((0, 2, 1, *range(3, len(split.shape)))))

@@ -10,9 +10,10 @@ from functools import partial
 from ....dialects import tri
 from ....dialects.core.attributes import tensor_of
 from ....dialects.core.op import Op
+from ....dialects.core.tensor import is_narrow
 from ...kernels.lower.elementwise import register_elementwise
 from ..kernels import approximation, hyperbolic, trigonometry
-from ..kernels.conversion import cast, reinterpret
+from ..kernels.conversion import cast, narrow, reinterpret
 from ..kernels.value import Value
 from ..registry import TABLE, elementwise
 
@@ -60,7 +61,9 @@ register_elementwise(TABLE, FUNCTIONS)
 
 @elementwise(tri.Cast)
 def lower_cast(op: tri.Cast, x: Value) -> Value:
-    return x if tensor_of(op.x.type).dtype == op.to else cast(x, op.to)
+    if tensor_of(op.x.type).dtype == op.to:
+        return x
+    return narrow(x, op.to, op.saturate) if is_narrow(op.to) else cast(x, op.to)
 
 
 @elementwise(tri.BitCast)

@@ -11,7 +11,7 @@ from ..kernels.contraction import Contraction, Finish, contract
 from ..kernels.coordinates import Coordinates
 from ..kernels.depth import FlatDepth
 from ..kernels.epilogue import Epilogue
-from ..kernels.factor import Matrix, as_bytes
+from ..kernels.factor import Matrix, as_stored
 from ..kernels.value import Value
 from ..registry import accepts, template
 
@@ -77,7 +77,7 @@ def _multiply(
 
     A matrix that serves the whole batch is multiplied once, by one tall or wide matrix.
     """
-    left, right = as_bytes(left, right)
+    left, right = as_stored(left, right)
     row = len(y.shape) - 2
     column = row + 1
     dims = tuple(dim for dim in range(row) if y.shape[dim] != 1)

@@ -4,9 +4,13 @@ import difflib
 from dataclasses import dataclass
 
 from ....dialects.core.errors import CompileError
+from ....dialects.tile.types import FLOAT8
 
 KIB = 1024
 TARGET = "gpu"
+
+PRODUCTS = ("f16", "bf16", "tf32", "i8")
+"""The types that matrix units of all architectures multiply."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +41,7 @@ class Architecture:
     product_rate: int
     lanes: int = 128
     driver: int = 0
-    products: tuple[str, ...] = ("f16", "bf16", "tf32", "i8")
+    products: tuple[str, ...] = PRODUCTS
     backend: str = "cuda"
     warp_size: int = 32
     registers: int = 64 * KIB
@@ -94,6 +98,7 @@ ARCHITECTURES = (
         gigahertz=2.49,
         memory_rate=864,
         product_rate=512,
+        products=(*PRODUCTS, *FLOAT8),
         aliases=("l4", "l40", "ada"),
     ),
     Architecture(
@@ -109,6 +114,7 @@ ARCHITECTURES = (
         gigahertz=1.83,
         memory_rate=3350,
         product_rate=4096,
+        products=(*PRODUCTS, *FLOAT8),
         descriptors=True,
         warp_groups=True,
         aliases=("h100", "h200", "hopper"),
@@ -126,6 +132,7 @@ ARCHITECTURES = (
         gigahertz=1.85,
         memory_rate=8000,
         product_rate=8192,
+        products=(*PRODUCTS, *FLOAT8),
         descriptors=True,
         warp_groups=True,
         aliases=("b100", "b200", "blackwell"),
@@ -143,6 +150,7 @@ ARCHITECTURES = (
         gigahertz=2.41,
         memory_rate=1792,
         product_rate=512,
+        products=(*PRODUCTS, *FLOAT8),
         descriptors=True,
         aliases=("rtx5090",),
     ),

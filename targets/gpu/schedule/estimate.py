@@ -8,6 +8,7 @@ for ranking settings of one kernel, not for predicting times.
 
 from ....dialects import tile
 from ....dialects.tile.setting import Setting
+from ....dialects.tile.types import FLOAT8
 from .architecture import Architecture
 from .work import Work, work_of
 
@@ -20,7 +21,7 @@ MOST_THREADS = 1024
 REGISTERS = 255
 """The registers that a thread may have."""
 
-_RATES = {"f16": 1.0, "bf16": 1.0, "tf32": 0.5, "i8": 2.0, "ui8": 2.0}
+_RATES = {"f16": 1.0, "bf16": 1.0, "tf32": 0.5, **dict.fromkeys(("i8", "ui8", *FLOAT8), 2.0)}
 """Rates of matrix units, relative to that of f16."""
 
 _LOAD_RATE = 64

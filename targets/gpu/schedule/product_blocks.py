@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from ....dialects.core.tensor import DTYPES
+from ....dialects.tile.types import FLOAT8
 
 MULTIPROCESSORS = 132
 """The multiprocessors of a nominal GPU, an H100 or H200; each runs one program at a time."""
@@ -65,10 +66,10 @@ BLOCKS: Mapping[str, tuple[Blocks, ...]] = {
     "bf16": HALF_BLOCKS,
     "f32": FLOAT_BLOCKS,
     "f64": DOUBLE_BLOCKS,
-    "i8": BYTE_BLOCKS,
+    **dict.fromkeys(("i8", *FLOAT8), BYTE_BLOCKS),
 }
 
-INTENSITY = {"f16": 64, "bf16": 64, "i8": 64, "f32": 32, "f64": 16}
+INTENSITY = {**dict.fromkeys(("f16", "bf16", "i8", *FLOAT8), 64), "f32": 32, "f64": 16}
 """The products for each loaded element that keep the arithmetic busy."""
 
 
@@ -148,7 +149,7 @@ def _fitted(
     known: tuple[Blocks, ...], rows: int, columns: int, depth: int, dtype: str
 ) -> Iterator[Blocks]:
     """Cut blocks that are larger than the product."""
-    least = LEAST_BYTES_DEPTH if dtype == "i8" else LEAST
+    least = LEAST_BYTES_DEPTH if DTYPES[dtype].bits == 8 else LEAST
     for blocks in known:
         yield replace(
             blocks,

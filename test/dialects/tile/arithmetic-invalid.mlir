@@ -104,3 +104,45 @@ func.func @sees_bytes_as_bools(%x: tensor<4xi8>) {
   %a = "tile.bit_cast"(%x) {to = "i1"} : (tensor<4xi8>) -> tensor<4xi1>
   return
 }
+
+// Nothing computes with floats of 8 bits.
+func.func @adds_floats_of_8_bits(%x: tensor<4xf8E4M3FN>) {
+  // expected-error @below {{'tile.binary' op takes elements of f8E4M3FN, which must be cast first}}
+  %0 = "tile.binary"(%x, %x) {function = "add"} : (tensor<4xf8E4M3FN>, tensor<4xf8E4M3FN>) -> tensor<4xf8E4M3FN>
+  return
+}
+
+// Nothing chooses between them.
+func.func @selects_floats_of_8_bits(%c: tensor<4xi1>, %x: tensor<4xf8E5M2>) {
+  // expected-error @below {{'tile.where' op takes elements of f8E5M2, which must be cast first}}
+  %0 = "tile.where"(%c, %x, %x) : (tensor<4xi1>, tensor<4xf8E5M2>, tensor<4xf8E5M2>) -> tensor<4xf8E5M2>
+  return
+}
+
+// Nothing looks at their bits.
+func.func @sees_floats_of_8_bits_as_bytes(%x: tensor<4xf8E5M2>) {
+  // expected-error @below {{'tile.bit_cast' op takes elements of f8E5M2, which must be cast first}}
+  %0 = "tile.bit_cast"(%x) {to = "ui8"} : (tensor<4xf8E5M2>) -> tensor<4xui8>
+  return
+}
+
+// They are made of bytes without a sign.
+func.func @sees_bytes_as_floats_of_8_bits(%x: tensor<4xi8>) {
+  // expected-error @below {{'tile.bit_cast' op sees i8 as f8E5M2, which is made of ui8}}
+  %0 = "tile.bit_cast"(%x) {to = "f8E5M2"} : (tensor<4xi8>) -> tensor<4xf8E5M2>
+  return
+}
+
+// No cast makes them.
+func.func @casts_to_floats_of_8_bits(%x: tensor<4xf32>) {
+  // expected-error @below {{'tile.cast' op casts to 'f8E4M3FN', must be one of f64, f32,}}
+  %0 = "tile.cast"(%x) {to = "f8E4M3FN"} : (tensor<4xf32>) -> tensor<4xf8E4M3FN>
+  return
+}
+
+// Not even constants.
+func.func @fills_with_floats_of_8_bits() {
+  // expected-error @below {{'tile.full' op takes elements of f8E4M3FN, which must be cast first}}
+  %0 = "tile.full"() {value = dense<1.0> : tensor<f8E4M3FN>} : () -> tensor<f8E4M3FN>
+  return
+}

@@ -9,15 +9,50 @@ func.func @depths_differ(%a: tensor<4x8xf32>, %b: tensor<?x4xf32, ["BK", ""]>, %
 
 // They are of one type.
 func.func @factors_differ(%a: tensor<4x8xi8>, %b: tensor<8x4xui8>, %acc: tensor<4x4xi32>) {
-  // expected-error @below {{'tile.dot' op multiplies i8 by ui8, must be two of one type: f64, f32, f16, bf16, i8, ui8}}
+  // expected-error @below {{'tile.dot' op multiplies i8 by ui8, must be two of one type: f64, f32, f16, bf16, i8, ui8, f8E4M3FN, f8E5M2}}
   %0 = "tile.dot"(%a, %b, %acc) : (tensor<4x8xi8>, tensor<8x4xui8>, tensor<4x4xi32>) -> tensor<4x4xi32>
   return
 }
 
 // One that products are defined for.
 func.func @factors_are_wide(%a: tensor<4x8xi32>, %b: tensor<8x4xi32>, %acc: tensor<4x4xi32>) {
-  // expected-error @below {{'tile.dot' op multiplies i32 by i32, must be two of one type: f64, f32, f16, bf16, i8, ui8}}
+  // expected-error @below {{'tile.dot' op multiplies i32 by i32, must be two of one type: f64, f32, f16, bf16, i8, ui8, f8E4M3FN, f8E5M2}}
   %0 = "tile.dot"(%a, %b, %acc) : (tensor<4x8xi32>, tensor<8x4xi32>, tensor<4x4xi32>) -> tensor<4x4xi32>
+  return
+}
+
+// Floats of 8 bits, too, are of one type.
+func.func @floats_of_8_bits_differ(%a: tensor<4x8xf8E4M3FN>, %b: tensor<8x4xf8E5M2>, %acc: tensor<4x4xf32>) {
+  // expected-error @below {{'tile.dot' op multiplies f8E4M3FN by f8E5M2, must be two of one type}}
+  %0 = "tile.dot"(%a, %b, %acc) : (tensor<4x8xf8E4M3FN>, tensor<8x4xf8E5M2>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  return
+}
+
+// Their sums are of f32.
+func.func @sums_are_no_f32(%a: tensor<4x8xf8E5M2>, %b: tensor<8x4xf8E5M2>, %acc: tensor<4x4xf16>) {
+  // expected-error @below {{'tile.dot' op adds to tile<4x4xf16>, must be tile<4x4xf32>}}
+  %0 = "tile.dot"(%a, %b, %acc) : (tensor<4x8xf8E5M2>, tensor<8x4xf8E5M2>, tensor<4x4xf16>) -> tensor<4x4xf16>
+  return
+}
+
+// Matrix units have no other floats of 8 bits, which tiles do not hold.
+func.func @floats_are_without_negative_zero(%a: tensor<4x4xf8E4M3FNUZ>, %acc: tensor<4x4xf32>) {
+  // expected-error @below {{'tile.dot' op tensor<4x4xf8E4M3FNUZ> has element type f8E4M3FNUZ, must be one of f64, f32,}}
+  %0 = "tile.dot"(%a, %a, %acc) : (tensor<4x4xf8E4M3FNUZ>, tensor<4x4xf8E4M3FNUZ>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  return
+}
+
+// Floats of 8 bits are multiplied, not combined.
+func.func @reduces_floats_of_8_bits(%x: tensor<4xf8E4M3FN>) {
+  // expected-error @below {{'tile.reduce' op takes elements of f8E4M3FN, which must be cast first}}
+  %0 = "tile.reduce"(%x) {axis = 0, kind = "max"} : (tensor<4xf8E4M3FN>) -> tensor<f8E4M3FN>
+  return
+}
+
+// Nor summed up.
+func.func @scans_floats_of_8_bits(%x: tensor<4xf8E5M2>) {
+  // expected-error @below {{'tile.scan' op takes elements of f8E5M2, which must be cast first}}
+  %0 = "tile.scan"(%x) {axis = 0, kind = "sum"} : (tensor<4xf8E5M2>) -> tensor<4xf8E5M2>
   return
 }
 

@@ -10,6 +10,17 @@ func.func @dot(%a: tensor<?x?xf16, ["BM", "BK"]>, %b: tensor<?x?xf16, ["BK", "BN
   return
 }
 
+// So are those of floats of 8 bits, which are turned before.
+// CHECK-LABEL: func.func @dot_of_floats_of_8_bits
+// CHECK:         %[[B:.*]] = "tile.transpose"(%{{.*}}) : (tensor<?x?xf8E4M3FN, ["BN", "BK"]>) -> tensor<?x?xf8E4M3FN, ["BK", "BN"]>
+// CHECK:         "tile.dot"(%arg0, %[[B]], %arg2)
+// CHECK-SAME:      : (tensor<?x?xf8E4M3FN, ["BM", "BK"]>, tensor<?x?xf8E4M3FN, ["BK", "BN"]>, tensor<?x?xf32, ["BM", "BN"]>) -> tensor<?x?xf32, ["BM", "BN"]>
+func.func @dot_of_floats_of_8_bits(%a: tensor<?x?xf8E4M3FN, ["BM", "BK"]>, %b: tensor<?x?xf8E4M3FN, ["BN", "BK"]>, %acc: tensor<?x?xf32, ["BM", "BN"]>) {
+  %t = "tile.transpose"(%b) : (tensor<?x?xf8E4M3FN, ["BN", "BK"]>) -> tensor<?x?xf8E4M3FN, ["BK", "BN"]>
+  %0 = "tile.dot"(%a, %t, %acc) : (tensor<?x?xf8E4M3FN, ["BM", "BK"]>, tensor<?x?xf8E4M3FN, ["BK", "BN"]>, tensor<?x?xf32, ["BM", "BN"]>) -> tensor<?x?xf32, ["BM", "BN"]>
+  return
+}
+
 // A reduced dimension vanishes; places are of i32.
 // CHECK-LABEL: func.func @reduce
 // CHECK-SAME:    (%[[X:.*]]: {{.*}})

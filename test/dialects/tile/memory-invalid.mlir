@@ -56,6 +56,20 @@ func.func @pads_bools_with_two(%x: memref<8xi1>, %i: tensor<i32>) {
   return
 }
 
+// Floats of 8 bits are padded with zeros.
+func.func @pads_floats_of_8_bits_with_one(%x: memref<8xf8E4M3FN>, %i: tensor<i32>) {
+  // expected-error @below {{'tile.load' op pads with 1.0, which f8E4M3FN does not hold}}
+  %a = "tile.load"(%x, %i) {high = array<i64: 0>, pad = 1.0 : f64} : (memref<8xf8E4M3FN>, tensor<i32>) -> tensor<f8E4M3FN>
+  return
+}
+
+// They are not added up.
+func.func @adds_up_floats_of_8_bits(%a: tensor<4xf8E4M3FN>, %y: memref<8xf8E4M3FN>, %i: tensor<4xi32>) {
+  // expected-error @below {{'tile.store' op takes elements of f8E4M3FN, which must be cast first}}
+  "tile.store"(%a, %y, %i) {accumulate = true} : (tensor<4xf8E4M3FN>, memref<8xf8E4M3FN>, tensor<4xi32>) -> ()
+  return
+}
+
 // What is in memory is loaded first.
 func.func @stores_memory(%x: memref<f32>, %y: memref<f32>) {
   // expected-error @below {{'tile.store' op operand 0 is memory<f32, strides ()>, must be a tile}}

@@ -56,3 +56,18 @@ func.func @views(%x: memref<8x64xf32>) {
   %c = "tile.view"(%x) {shape = array<i64: 3, 64>, strides = array<i64: 0, 1>} : (memref<8x64xf32>) -> memref<3x64xf32, strided<[0, 1]>>
   return
 }
+
+// Floats of 8 bits are loaded, beyond the bounds as zeros, and cast. They are stored as their bits.
+// CHECK-LABEL: func.func @load_floats_of_8_bits
+// CHECK:         %[[X:.*]] = "tile.load"(%{{.*}}, %{{.*}}) {high = array<i64: 0>} : (memref<8xf8E5M2>, tensor<4xi32>) -> tensor<4xf8E5M2>
+// CHECK:         "tile.cast"(%[[X]]) {to = "f32"} : (tensor<4xf8E5M2>) -> tensor<4xf32>
+// CHECK:         %[[Y:.*]] = "tile.bit_cast"(%{{.*}}) {to = "f8E5M2"} : (tensor<4xui8>) -> tensor<4xf8E5M2>
+// CHECK:         "tile.store"(%[[Y]], %arg0, %arg1)
+func.func @load_floats_of_8_bits(%x: memref<8xf8E5M2>, %i: tensor<4xi32>) {
+  %a = "tile.load"(%x, %i) {high = array<i64: 0>} : (memref<8xf8E5M2>, tensor<4xi32>) -> tensor<4xf8E5M2>
+  %b = "tile.cast"(%a) {to = "f32"} : (tensor<4xf8E5M2>) -> tensor<4xf32>
+  %c = "tile.cast"(%b) {to = "ui8"} : (tensor<4xf32>) -> tensor<4xui8>
+  %d = "tile.bit_cast"(%c) {to = "f8E5M2"} : (tensor<4xui8>) -> tensor<4xf8E5M2>
+  "tile.store"(%d, %x, %i) : (tensor<4xf8E5M2>, memref<8xf8E5M2>, tensor<4xi32>) -> ()
+  return
+}

@@ -8,7 +8,7 @@ from trivium.dialects.core.interpret import run
 from trivium.dialects.core.location import node_location, value_names
 from trivium.dialects.core.mlir import ir
 from trivium.dialects.core.module import ops
-from trivium.dialects.core.tensor import Array, Tensor
+from trivium.dialects.core.tensor import Array, Tensor, numpy_dtype
 from trivium.passes.cse import Cse
 from trivium.passes.eliminate import Eliminate
 from trivium.passes.fold.fold_constants import FoldConstants
@@ -124,3 +124,18 @@ def test_gemm_with_transposed_weights_is_unflattened_for_good() -> None:
         step.run(module)
     assert names(module) == ["reshape", "mat_mul"]
     np.testing.assert_array_equal(run(module, [x])[0], expected)
+
+
+@pytest.mark.parametrize(("narrow", "folds"), [((), True), (("f8E4M3FN",), False)])
+def test_narrow_weights_stay_where_they_are_multiplied_as_they_are(
+    narrow: tuple[str, ...], folds: bool
+) -> None:
+    stored = W.astype(numpy_dtype("f8E4M3FN"))
+
+    def build(x: ir.Value) -> ir.Value:
+        return tri.MatMul.build(x, tri.Cast.build(weight("w", stored), to="f32").y).y
+
+    module = module_of(build, Tensor((2, 30), "f32"))
+    module.weights["w"] = stored
+    FoldConstants(size_budget=0, growth=4, narrow=narrow).run(module)
+    assert names(module) == (["mat_mul"] if folds else ["cast", "mat_mul"])

@@ -1,13 +1,15 @@
-"""Repairs of Triton's interpreter, which is wrong about bf16, bools and, in 3.6, new numpys.
+"""Repairs of Triton's interpreter: bf16, floats of 8 bits, bools and, in 3.6, new numpys.
 
 Imported in the process that interprets, after Triton. Without it a product of bf16 matrices
 multiplies their bits, a conversion to bf16 cuts digits off where GPUs round to nearest even, there
-are no constants of bf16, and a comparison of scalars is no bool beside a tile.
+are no constants of bf16, floats of 8 bits that are subnormal or NaN become other numbers, and a
+comparison of scalars is no bool beside a tile.
 """
 
 from collections.abc import Callable
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import triton
 import triton.language as tl
@@ -29,11 +31,14 @@ ARITHMETIC = (
     *("floor", "ceil"),
 )
 
+FLOAT8 = {tl.float8e4nv: ml_dtypes.float8_e4m3fn, tl.float8e5: ml_dtypes.float8_e5m2}
+
 
 def repair() -> None:
     """Mend what this version of Triton needs."""
     _repair_comparisons()
     _repair_bfloat16()
+    _repair_float8()
     if triton.__version__.startswith("3.6."):
         _repair_indices()
 
@@ -79,6 +84,29 @@ def _repair_bfloat16() -> None:
     for name in (*(f"create_{each}" for each in ARITHMETIC), *comparisons):
         if hasattr(BUILDER, name):
             setattr(BUILDER, name, _in_float32(getattr(BUILDER, name)))
+
+
+def _repair_float8() -> None:
+    convert, multiply = BUILDER.create_fp_to_fp, BUILDER.create_dot
+
+    def create_fp_to_fp(self: Any, source: Any, target: Any, rounding: Any) -> Any:
+        if source.dtype.scalar not in FLOAT8:
+            return convert(self, source, target, rounding)
+        return self.cast_impl(_decoded(source), target)
+
+    def create_dot(self: Any, a: Any, b: Any, *rest: Any) -> Any:
+        return multiply(self, _decoded(a), _decoded(b), *rest)
+
+    BUILDER.create_fp_to_fp = create_fp_to_fp
+    BUILDER.create_dot = create_dot
+
+
+def _decoded(handle: Any) -> Any:
+    """Return floats of 8 bits, which the interpreter keeps as bits, as f32."""
+    kind = FLOAT8.get(handle.dtype.scalar)
+    if kind is None:
+        return handle
+    return interpreter.TensorHandle(handle.data.view(kind).astype(np.float32), tl.float32)
 
 
 def _repair_comparisons() -> None:
