@@ -13,7 +13,15 @@ GATES = {"RNN": 1, "GRU": 3, "LSTM": 4}
 LENGTH, INPUTS = 7, 5
 
 
-def model_of(kind: str, hidden: int, batch: int, states: bool, **attributes: object):
+def model_of(
+    kind: str,
+    hidden: int,
+    batch: int,
+    states: bool,
+    *,
+    peepholes: bool = False,
+    **attributes: object,
+):
     random = np.random.default_rng(0)
     directions = 2 if attributes.get("direction") == "bidirectional" else 1
     width = GATES[kind] * hidden
@@ -21,16 +29,20 @@ def model_of(kind: str, hidden: int, batch: int, states: bool, **attributes: obj
         "w": (directions, width, INPUTS),
         "r": (directions, width, hidden),
         "b": (directions, 2 * width),
+        "p": (directions, 3 * hidden),
     }
+    if not peepholes:
+        del shapes["p"]
     weights = {
         name: (random.standard_normal(shape) / 3).astype(np.float32)
         for name, shape in shapes.items()
     }
     state = [directions, batch, hidden]
     given = ["h", "c"][: len(ENDS[kind])] if states else []
+    more = ["", "", "p"][len(given) :] if peepholes else []
     node = helper.make_node(
         kind,
-        ["x", "w", "r", "b", "", *given],
+        ["x", "w", "r", "b", "", *given, *more],
         ["y", *ENDS[kind]],
         hidden_size=hidden,
         **attributes,
@@ -71,6 +83,10 @@ ENDS = {"RNN": ["y_h"], "GRU": ["y_h"], "LSTM": ["y_h", "y_c"]}
         ("GRU", {"linear_before_reset": 1, "direction": "bidirectional"}),
         ("LSTM", {"direction": "bidirectional"}),
         ("LSTM", {"direction": "reverse"}),
+        ("RNN", {"clip": 0.25}),
+        ("GRU", {"linear_before_reset": 0, "direction": "bidirectional", "clip": 0.25}),
+        ("LSTM", {"peepholes": True, "direction": "bidirectional"}),
+        ("LSTM", {"peepholes": True, "clip": 0.5, "input_forget": 1}),
     ],
 )
 @pytest.mark.parametrize(

@@ -19,8 +19,9 @@ from ...kernels.value import Value
 from ...kernels.vnni import load_word
 from ...registry import accepts, template
 from ...schedule.tiles import choose_tile, fit_tile
+from .cells import lstm_cell
 from .packed_rnn import PackedLayer, Recall
-from .recurrence import ACTIVATIONS, lstm_cell
+from .recurrence import ACTIVATIONS
 
 FUNCTIONS = ("Sigmoid", "Tanh", "Tanh")
 
@@ -30,9 +31,8 @@ Store = Callable[[Value, Value, Sequence[IndexExpr], Lanes | None], None]
 
 @accepts(tri.QuantizedLstm)
 def plain_quantized_lstm(op: tri.QuantizedLstm) -> bool:
-    """Runs quantised LSTM only with Relu, Sigmoid and Tanh, and with no other option"""
-    options = op.clip or op.sequence_lens is not None or op.p is not None or op.input_forget
-    return set(op.activations) <= ACTIVATIONS.keys() and not options
+    """Runs quantised LSTM only with Relu, Sigmoid and Tanh, without sequence_lens"""
+    return set(op.activations) <= ACTIVATIONS.keys() and op.sequence_lens is None
 
 
 @template(tri.QuantizedLstm)
@@ -45,13 +45,13 @@ def lower_quantized_lstm(
     sequence_lens: None,
     initial_h: Buffer | None,
     initial_c: Buffer | None,
-    p: None,
+    p: Buffer | None,
     y: Epilogue,
     y_h: Epilogue,
     y_c: Epilogue,
 ) -> None:
     layer = _IntegerLayer(op, kernel, x, r, r_scale)
-    layer.run(FUNCTIONS, lstm_cell, [initial_h, initial_c], y, [y_h, y_c])
+    layer.run(FUNCTIONS, lstm_cell(op, p), [initial_h, initial_c], y, [y_h, y_c])
 
 
 @template(cpu.DotLstm)
@@ -64,12 +64,13 @@ def lower_dot_lstm(
     r_sums: Buffer,
     initial_h: Buffer | None,
     initial_c: Buffer | None,
+    p: Buffer | None,
     y: Epilogue,
     y_h: Epilogue,
     y_c: Epilogue,
 ) -> None:
     layer = _DotLayer(op, kernel, x, r, r_scale, r_sums)
-    layer.run(FUNCTIONS, lstm_cell, [initial_h, initial_c], y, [y_h, y_c])
+    layer.run(FUNCTIONS, lstm_cell(op, p), [initial_h, initial_c], y, [y_h, y_c])
 
 
 class _RoundedLayer(PackedLayer):

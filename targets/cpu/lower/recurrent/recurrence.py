@@ -1,4 +1,4 @@
-"""The walk of a recurrent layer along time, step by step, with the cells that it may have."""
+"""The walk of a recurrent layer along time, step by step."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ def activations_of(
 
 
 Allocate = Callable[[], Buffer]
-"""Get memory for a state, [batch, hidden]."""
+"""Get memory for numbers of the cells, [batch, hidden]."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +50,7 @@ class Layer:
     totals: Buffer
     recall: Callable[[Buffer, int], None]
     dtype: str
+    clip: float
 
     def recalled(self, which: int, at: list[IndexExpr], lanes: Lanes | None) -> Value:
         """Load the contribution of the state to a gate."""
@@ -92,6 +93,11 @@ class Step:
         """Load the contributions of the inputs and of the state to a gate."""
         return self.gate(which, at, lanes) + self.layer.recalled(which, at, lanes)
 
+    def activate(self, function: Callable[[Value], Value], x: Value) -> Value:
+        """Apply the activation of a gate, whose input the layer may clip."""
+        limit = self.layer.clip
+        return function(x.maximum(-limit).minimum(limit) if limit else x)
+
     def store(self, output: Value, at: list[IndexExpr], lanes: Lanes | None) -> None:
         """Store the output, which is the first state too."""
         self.states[0].store(output, at, lanes)
@@ -104,97 +110,6 @@ Cell = Callable[[Functions, Allocate], Callable[[Step], None]]
 """Make the function that emits a step of a cell with some activations."""
 
 
-def plain_cell(functions: Functions, allocate: Allocate) -> Callable[[Step], None]:
-    """Make the step of a plain cell."""
-    (f,) = functions
-
-    def emit(step: Step) -> None:
-        step.layer.recall(step.states[0], 0)
-        step.layer.each(lambda at, lanes: step.store(f(step.total(0, at, lanes)), at, lanes))
-
-    return emit
-
-
-def lstm_cell(functions: Functions, allocate: Allocate) -> Callable[[Step], None]:
-    """Make the step of long short-term memory."""
-    f, g, show = functions
-
-    def emit(step: Step) -> None:
-        h, c = step.states
-        step.layer.recall(h, 0)
-
-        def unit(at: list[IndexExpr], lanes: Lanes | None) -> None:
-            taken, shown, kept, new = (step.total(i, at, lanes) for i in range(4))
-            memory = f(kept) * c.load(at, lanes) + f(taken) * g(new)
-            output = f(shown) * show(memory)
-            c.store(memory, at, lanes)
-            step.store(output, at, lanes)
-
-        step.layer.each(unit)
-
-    return emit
-
-
-Bias = Callable[[IndexExpr, list[IndexExpr], Lanes | None], Value]
-"""Load the bias of the contribution of the state to the hidden part, of a direction."""
-
-
-def gru_cell(linear_before_reset: bool, bias: Bias | None) -> Cell:
-    """Return the cell of gated recurrent units.
-
-    With `linear_before_reset` the state is multiplied by all weights at once, otherwise by those of
-    the gates and of the hidden part one after the other.
-    """
-
-    def recalled_hidden(step: Step, at: list[IndexExpr], lanes: Lanes | None) -> Value:
-        recalled = step.layer.recalled(2, at, lanes)
-        return recalled if bias is None else recalled + bias(step.direction, at, lanes)
-
-    def linear(functions: Functions, allocate: Allocate) -> Callable[[Step], None]:
-        f, g = functions
-
-        def emit(step: Step) -> None:
-            (h,) = step.states
-            step.layer.recall(h, 0)
-
-            def unit(at: list[IndexExpr], lanes: Lanes | None) -> None:
-                z, reset = (f(step.total(i, at, lanes)) for i in range(2))
-                recalled = reset * recalled_hidden(step, at, lanes)
-                new = g(step.gate(2, at, lanes) + recalled)
-                step.store((1 - z) * new + z * h.load(at, lanes), at, lanes)
-
-            step.layer.each(unit)
-
-        return emit
-
-    def scaled(functions: Functions, allocate: Allocate) -> Callable[[Step], None]:
-        f, g = functions
-        update, kept = allocate(), allocate()
-
-        def emit(step: Step) -> None:
-            (h,) = step.states
-            step.layer.recall(h, 0)
-
-            def gates(at: list[IndexExpr], lanes: Lanes | None) -> None:
-                z, reset = (f(step.total(i, at, lanes)) for i in range(2))
-                update.store(z, at, lanes)
-                kept.store(reset * h.load(at, lanes), at, lanes)
-
-            def unit(at: list[IndexExpr], lanes: Lanes | None) -> None:
-                recalled = recalled_hidden(step, at, lanes)
-                new = g(step.gate(2, at, lanes) + recalled)
-                z = update.load(at, lanes)
-                step.store((1 - z) * new + z * h.load(at, lanes), at, lanes)
-
-            step.layer.each(gates)
-            step.layer.recall(kept, 1)
-            step.layer.each(unit)
-
-        return emit
-
-    return linear if linear_before_reset else scaled
-
-
 def columns_of(matrix: Buffer, first: IndexExpr, count: int) -> Buffer:
     """View some neighbouring columns of a matrix."""
     tensor = Tensor((matrix.shape[0], count), matrix.dtype)
@@ -205,7 +120,8 @@ def columns_of(matrix: Buffer, first: IndexExpr, count: int) -> Buffer:
 class Walk:
     """Emit the steps of the directions of a layer, from the initial states to the last ones.
 
-    Directions share `states`; initial states that are not given are zero.
+    Directions share `states`; initial states that are not given are zero. `allocate` gets memory
+    for a part of the state of the size of the cell.
     """
 
     cell: Cell
@@ -231,7 +147,7 @@ class Walk:
                 else:
                     state.store(given.load([direction.number, *at], lanes), at, lanes)
 
-            layer.each(begin)
+            each_vector(state.shape, layer.kernel.lanes(layer.dtype), begin)
 
         def one(i: IndexExpr) -> None:
             time = direction.time(i, layer.length)
@@ -248,7 +164,7 @@ class Walk:
             ) -> None:
                 epilogue.store(state.load(at, lanes), [direction.number, *at], lanes)
 
-            layer.each(finish)
+            each_vector(state.shape, layer.kernel.lanes(layer.dtype), finish)
 
 
 class RecurrentLayer:
@@ -271,4 +187,4 @@ class RecurrentLayer:
 
     def layer(self, inputs: Buffer, totals: Buffer, recall: Callable[[Buffer, int], None]) -> Layer:
         sizes = (self.length, self.batch, self.hidden)
-        return Layer(self.kernel, *sizes, inputs, totals, recall, self.dtype)
+        return Layer(self.kernel, *sizes, inputs, totals, recall, self.dtype, self.op.clip)

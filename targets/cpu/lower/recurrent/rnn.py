@@ -14,7 +14,8 @@ from ...kernels.index import IndexExpr, for_each
 from ...kernels.transposition import store_transposed
 from ...kernels.value import Value
 from ...registry import accepts, template
-from ..matmul import emit_matrix_product
+from ..matmul import Finish, emit_matrix_product
+from .cells import gru_cell, lstm_cell, plain_cell
 from .recurrence import (
     ACTIVATIONS,
     Cell,
@@ -24,9 +25,6 @@ from .recurrence import (
     Walk,
     activations_of,
     columns_of,
-    gru_cell,
-    lstm_cell,
-    plain_cell,
 )
 
 
@@ -38,14 +36,8 @@ def common_activations(op: tri.Recurrent) -> bool:
 
 @accepts(tri.Rnn, tri.Gru, tri.Lstm)
 def plain_walk(op: tri.Recurrent) -> bool:
-    """Runs recurrent layers only without clip and sequence_lens, with layout 0"""
-    return not op.clip and op.sequence_lens is None and op.layout == 0
-
-
-@accepts(tri.Lstm)
-def plain_lstm(op: tri.Lstm) -> bool:
-    """Runs LSTM only without peepholes, projection and input_forget"""
-    return op.p is None and op.projection is None and not op.input_forget
+    """Runs recurrent layers only without sequence_lens, with layout 0"""
+    return op.sequence_lens is None and op.layout == 0
 
 
 @template(tri.Rnn)
@@ -76,15 +68,22 @@ def lower_lstm(
     sequence_lens: None,
     initial_h: Buffer | None,
     initial_c: Buffer | None,
-    p: None,
-    projection: None,
+    p: Buffer | None,
+    projection: Buffer | None,
     y: Epilogue,
     y_h: Epilogue,
     y_c: Epilogue,
 ) -> None:
     layer = _PlainLayer(op, kernel, x, w, r, b, parts=(4 * op.hidden_size,), added=4)
+
+    def project(direction: IndexExpr, shown: Buffer, finish: Finish) -> None:
+        assert projection is not None
+        weights = projection.part([direction]).transpose((1, 0))
+        emit_matrix_product(kernel, shown, weights, finish)
+
+    cell = lstm_cell(op, p, None if projection is None else project)
     functions = ("Sigmoid", "Tanh", "Tanh")
-    layer.run(functions, lstm_cell, [initial_h, initial_c], y, [y_h, y_c])
+    layer.run(functions, cell, [initial_h, initial_c], y, [y_h, y_c])
 
 
 @template(tri.Gru)
@@ -142,10 +141,11 @@ class _PlainLayer(RecurrentLayer):
         """Emit the layer, with the activations that it has by default if it names none."""
         directions = self.w.shape[0]
         weights = self._scratch(self.x.shape[2], self.width)
-        recurrent = self._scratch(self.hidden, self.width)
+        recurrent = self._scratch(self.r.shape[2], self.width)
         layer = self._multiplied(recurrent)
-        state = partial(self._scratch, self.batch, self.hidden)
-        walk = Walk(cell, state, [state() for _ in initial], initial, y, last)
+        states = [self._scratch(self.batch, each.shape[-1]) for each in last]
+        allocate = partial(self._scratch, self.batch, self.hidden)
+        walk = Walk(cell, allocate, states, initial, y, last)
         for number, names in enumerate(activations_of(self.op, defaults, directions)):
             self._prepare(layer.inputs, weights, recurrent, IndexExpr(number))
             back = number == 1 or self.op.direction == "reverse"
