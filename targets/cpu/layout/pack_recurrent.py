@@ -61,7 +61,7 @@ class _Pack(MachinePattern):
             return np.ascontiguousarray(w.reshape(-1, x.shape[2]).T)
 
         def pack(value: ir.Value, parts: Shape) -> ir.Value:
-            columns = panel_columns(parts, x.shape[1], x.dtype, self.machine)
+            columns = panel_columns(parts, likely(x.shape[1]), x.dtype, self.machine)
             return packed_constant(
                 op, value, lambda r: cpu.pack_recurrent(r, parts, columns), rewriter
             )

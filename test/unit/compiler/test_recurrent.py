@@ -108,3 +108,24 @@ def test_agrees(
         np.testing.assert_allclose(made[name], want, rtol=1e-5, atol=1e-5)
     alone = trivium.compile(model, threads=1).run(inputs)
     assert all(np.array_equal(alone[name], made[name]) for name in made)
+
+
+@pytest.mark.parametrize("kind", GATES)
+def test_one_session_runs_any_batch_on_packed_weights(kind: str) -> None:
+    most = 11
+    model, inputs = model_of(kind, 20, most, True, direction="bidirectional")
+    for value in (*model.graph.input, *model.graph.output):
+        for dim in value.type.tensor_type.shape.dim:
+            if dim.dim_value == most:
+                dim.dim_param = "N"
+    session = trivium.compile(model, threads=2)
+    names = {op for kernel in session.manifest.part(CpuPart).kernels for op in kernel.ops}
+    assert f"cpu.packed_{kind.lower()}" in names
+    peer = onnxruntime.InferenceSession(
+        model.SerializeToString(), providers=["CPUExecutionProvider"]
+    )
+    for batch in (1, 4, most):
+        feeds = {name: array[:, :batch].copy() for name, array in inputs.items()}
+        made = session.run(feeds)
+        for name, want in zip(["y", *ENDS[kind]], peer.run(None, feeds), strict=True):
+            np.testing.assert_allclose(made[name], want, rtol=1e-5, atol=1e-5)

@@ -18,6 +18,18 @@ func.func @packs_lstm(%x: tensor<5x2x3xf32>, %h: tensor<2x2x4xf32>) -> tensor<5x
   return %y : tensor<5x2x2x4xf32>
 }
 
+// Panels are as wide as the likely batch wants; the kernel serves any.
+// CHECK-LABEL: func.func @packs_any_batch
+// CHECK:         "cpu.packed_rnn"{{.*}} tensor<1x1x4x16xf32>
+func.func @packs_any_batch(%x: tensor<5x?x3xf32, ["", "N", ""]>) -> tensor<1x?x4xf32, ["", "N", ""]>
+    attributes {trivium.symbols = {N = "1..:1"}} {
+  %w = "tri.constant"() {value = dense<1.0> : tensor<1x4x3xf32>} : () -> tensor<1x4x3xf32>
+  %r = "tri.constant"() {value = dense<2.0> : tensor<1x4x4xf32>} : () -> tensor<1x4x4xf32>
+  %y, %y_h = "tri.rnn"(%x, %w, %r) {hidden_size = 4, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0>}
+      : (tensor<5x?x3xf32, ["", "N", ""]>, tensor<1x4x3xf32>, tensor<1x4x4xf32>) -> (tensor<5x1x?x4xf32, ["", "", "N", ""]>, tensor<1x?x4xf32, ["", "N", ""]>)
+  return %y_h : tensor<1x?x4xf32, ["", "N", ""]>
+}
+
 // The projection is packed as the weights of the state are; peepholes stay as they are.
 // CHECK-LABEL: func.func @packs_projection
 // CHECK-SAME:    (%[[X:.*]]: {{.*}}, %[[PEEP:.*]]: {{.*}})
