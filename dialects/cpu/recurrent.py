@@ -2,8 +2,8 @@
 
 `x` is [sequence, batch, directions * gates * hidden]: the contribution of the inputs to the gates
 of each direction, biases included. `r` is [directions, panels, hidden, columns of
-a panel]: the weights of the state, packed by `pack_recurrent`. States, `y`, `direction`,
-`activations` and `clip` are those of the op of `tri`, with layout 0 and without sequence_lens.
+a panel]: the weights of the state, packed by `pack_recurrent`. `sequence_lens`, states, `y`,
+`direction`, `activations` and `clip` are those of the op of `tri`, with layout 0.
 """
 
 from collections.abc import Sequence
@@ -25,6 +25,7 @@ class PackedRecurrent(CpuOp, abstract=True):
 
     x: Operand
     r: Operand
+    sequence_lens: Operand | None = None
     initial_h: Operand | None = None
     hidden_size: int
     direction: str = "forward"
@@ -37,13 +38,25 @@ class PackedRecurrent(CpuOp, abstract=True):
 class PackedRnn(PackedRecurrent):
     """Walk a sequence with the plain cell of `tri.rnn`."""
 
-    def infer(self, x: Tensor, r: Tensor, initial_h: Tensor | None = None) -> tuple[Tensor, ...]:
+    def infer(
+        self,
+        x: Tensor,
+        r: Tensor,
+        sequence_lens: Tensor | None = None,
+        initial_h: Tensor | None = None,
+    ) -> tuple[Tensor, ...]:
         w, plain = _plain_types(x, r, self.direction, (self.hidden_size,), self.hidden_size)
-        return Rnn(**self.attributes).infer(x, w, plain, None, None, initial_h)
+        return Rnn(**self.attributes).infer(x, w, plain, None, sequence_lens, initial_h)
 
-    def reference(self, x: Array, r: Array, initial_h: Array | None = None) -> tuple[Array, ...]:
+    def reference(
+        self,
+        x: Array,
+        r: Array,
+        sequence_lens: Array | None = None,
+        initial_h: Array | None = None,
+    ) -> tuple[Array, ...]:
         w, plain = _plain_weights(x, r, (self.hidden_size,))
-        return Rnn(**self.attributes).reference(x, w, plain, None, None, initial_h)
+        return Rnn(**self.attributes).reference(x, w, plain, None, sequence_lens, initial_h)
 
 
 class PackedGru(PackedRecurrent):
@@ -58,7 +71,12 @@ class PackedGru(PackedRecurrent):
     linear_before_reset: bool = False
 
     def infer(
-        self, x: Tensor, r: Tensor, initial_h: Tensor | None = None, b: Tensor | None = None
+        self,
+        x: Tensor,
+        r: Tensor,
+        sequence_lens: Tensor | None = None,
+        initial_h: Tensor | None = None,
+        b: Tensor | None = None,
     ) -> tuple[Tensor, ...]:
         parts = gru_parts(self.hidden_size, self.linear_before_reset)
         w, plain = _plain_types(x, r, self.direction, parts, self.hidden_size)
@@ -68,17 +86,22 @@ class PackedGru(PackedRecurrent):
             if not self.linear_before_reset:
                 raise Invalid(fault)
             need_same_shape(b.shape, wanted, fault)
-        return Gru(**self.attributes).infer(x, w, plain, None, None, initial_h)
+        return Gru(**self.attributes).infer(x, w, plain, None, sequence_lens, initial_h)
 
     def reference(
-        self, x: Array, r: Array, initial_h: Array | None = None, b: Array | None = None
+        self,
+        x: Array,
+        r: Array,
+        sequence_lens: Array | None = None,
+        initial_h: Array | None = None,
+        b: Array | None = None,
     ) -> tuple[Array, ...]:
         w, plain = _plain_weights(x, r, gru_parts(self.hidden_size, self.linear_before_reset))
         biases = None
         if b is not None:
             biases = np.zeros((len(b), 6 * self.hidden_size), b.dtype)
             biases[:, 5 * self.hidden_size :] = b
-        return Gru(**self.attributes).reference(x, w, plain, biases, None, initial_h)
+        return Gru(**self.attributes).reference(x, w, plain, biases, sequence_lens, initial_h)
 
 
 class PackedLstm(PackedRecurrent):
@@ -97,6 +120,7 @@ class PackedLstm(PackedRecurrent):
         self,
         x: Tensor,
         r: Tensor,
+        sequence_lens: Tensor | None = None,
         initial_h: Tensor | None = None,
         initial_c: Tensor | None = None,
         p: Tensor | None = None,
@@ -110,14 +134,15 @@ class PackedLstm(PackedRecurrent):
             _need_panels("projection", projection, directions, (shown,), hidden)
             plain_projection = Tensor((directions, shown, hidden), projection.dtype)
         w, plain = _plain_types(x, r, self.direction, (4 * hidden,), shown)
-        states = (initial_h, initial_c)
+        rest = (sequence_lens, initial_h, initial_c, p)
         layer = Lstm(**self.attributes)
-        return layer.infer(x, w, plain, None, None, *states, p, plain_projection)
+        return layer.infer(x, w, plain, None, *rest, plain_projection)
 
     def reference(
         self,
         x: Array,
         r: Array,
+        sequence_lens: Array | None = None,
         initial_h: Array | None = None,
         initial_c: Array | None = None,
         p: Array | None = None,
@@ -125,8 +150,8 @@ class PackedLstm(PackedRecurrent):
     ) -> tuple[Array, ...]:
         w, plain = _plain_weights(x, r, (4 * self.hidden_size,))
         shown = None if projection is None else unpack_recurrent(projection, (plain.shape[2],))
-        states = (initial_h, initial_c)
-        return Lstm(**self.attributes).reference(x, w, plain, None, None, *states, p, shown)
+        rest = (sequence_lens, initial_h, initial_c, p)
+        return Lstm(**self.attributes).reference(x, w, plain, None, *rest, shown)
 
 
 def gru_parts(hidden: int, linear_before_reset: bool) -> Shape:

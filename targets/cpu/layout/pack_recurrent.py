@@ -76,22 +76,22 @@ class _Pack(MachinePattern):
 
         with rewriter.before(op):
             inputs = tri.MatMul.build(op.x, turned).y
-            states: list[ir.Value | None] = [op.initial_h]
+            rest: list[ir.Value | None] = [op.sequence_lens, op.initial_h]
             more: dict[str, Any] = {}
             kept = None
             if b is not None:
                 added, kept = _biases(op, b.reshape(len(b), 2, -1))
                 inputs = tri.Add.build(inputs, constant(added.reshape(-1), "bias")).y
             if isinstance(op, tri.Gru):
-                states.append(None if kept is None else constant(kept, "hidden_bias"))
+                rest.append(None if kept is None else constant(kept, "hidden_bias"))
                 more["linear_before_reset"] = op.linear_before_reset
             if isinstance(op, tri.Lstm):
-                states += [op.initial_c, op.p, projection]
+                rest += [op.initial_c, op.p, projection]
                 more["input_forget"] = op.input_forget
             new = _PACKED[type(op)].build(
                 inputs,
                 packed,
-                *states,
+                *rest,
                 hidden_size=op.hidden_size,
                 direction=op.direction,
                 activations=op.activations,
@@ -126,6 +126,7 @@ class _PackBytes(MachinePattern):
                 packed,
                 op.r_scale,
                 sums,
+                op.sequence_lens,
                 op.initial_h,
                 op.initial_c,
                 op.p,

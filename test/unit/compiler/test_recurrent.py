@@ -20,6 +20,7 @@ def model_of(
     states: bool,
     *,
     peepholes: bool = False,
+    lengths: bool = False,
     **attributes: object,
 ):
     random = np.random.default_rng(0)
@@ -42,7 +43,7 @@ def model_of(
     more = ["", "", "p"][len(given) :] if peepholes else []
     node = helper.make_node(
         kind,
-        ["x", "w", "r", "b", "", *given, *more],
+        ["x", "w", "r", "b", "n" if lengths else "", *given, *more],
         ["y", *ENDS[kind]],
         hidden_size=hidden,
         **attributes,
@@ -53,6 +54,7 @@ def model_of(
         [
             helper.make_tensor_value_info("x", TensorProto.FLOAT, [LENGTH, batch, INPUTS]),
             *(helper.make_tensor_value_info(name, TensorProto.FLOAT, state) for name in given),
+            *([helper.make_tensor_value_info("n", TensorProto.INT32, [batch])] if lengths else []),
         ],
         [
             helper.make_tensor_value_info("y", TensorProto.FLOAT, [LENGTH, *state]),
@@ -62,12 +64,15 @@ def model_of(
     )
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
     onnx.checker.check_model(model)
-    return model, {
+    inputs = {
         value.name: random.standard_normal(
             [d.dim_value for d in value.type.tensor_type.shape.dim]
         ).astype(np.float32)
         for value in graph.input
+        if value.name != "n"
     }
+    counts = random.integers(1, LENGTH, batch, np.int32, endpoint=True)
+    return model, inputs | ({"n": counts} if lengths else {})
 
 
 ENDS = {"RNN": ["y_h"], "GRU": ["y_h"], "LSTM": ["y_h", "y_c"]}
@@ -87,6 +92,10 @@ ENDS = {"RNN": ["y_h"], "GRU": ["y_h"], "LSTM": ["y_h", "y_c"]}
         ("GRU", {"linear_before_reset": 0, "direction": "bidirectional", "clip": 0.25}),
         ("LSTM", {"peepholes": True, "direction": "bidirectional"}),
         ("LSTM", {"peepholes": True, "clip": 0.5, "input_forget": 1}),
+        ("RNN", {"lengths": True, "direction": "reverse"}),
+        ("GRU", {"lengths": True, "linear_before_reset": 0, "direction": "bidirectional"}),
+        ("LSTM", {"lengths": True, "direction": "bidirectional"}),
+        ("LSTM", {"lengths": True, "peepholes": True}),
     ],
 )
 @pytest.mark.parametrize(
@@ -111,9 +120,9 @@ def test_agrees(
 
 
 @pytest.mark.parametrize("kind", GATES)
-def test_one_session_runs_any_batch_on_packed_weights(kind: str) -> None:
+def test_one_session_runs_any_batch_and_lengths_on_packed_weights(kind: str) -> None:
     most = 11
-    model, inputs = model_of(kind, 20, most, True, direction="bidirectional")
+    model, inputs = model_of(kind, 20, most, True, lengths=True, direction="bidirectional")
     for value in (*model.graph.input, *model.graph.output):
         for dim in value.type.tensor_type.shape.dim:
             if dim.dim_value == most:
@@ -125,7 +134,10 @@ def test_one_session_runs_any_batch_on_packed_weights(kind: str) -> None:
         model.SerializeToString(), providers=["CPUExecutionProvider"]
     )
     for batch in (1, 4, most):
-        feeds = {name: array[:, :batch].copy() for name, array in inputs.items()}
+        feeds = {
+            name: array[:batch] if name == "n" else array[:, :batch].copy()
+            for name, array in inputs.items()
+        }
         made = session.run(feeds)
         for name, want in zip(["y", *ENDS[kind]], peer.run(None, feeds), strict=True):
             np.testing.assert_allclose(made[name], want, rtol=1e-5, atol=1e-5)

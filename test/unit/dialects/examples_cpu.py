@@ -189,7 +189,7 @@ def blocked_winograd_conv(pick: Pick) -> Example:
 def _recurrent(
     pick: Pick, gates: int, parts: tuple[int, ...], hidden: int, shown: int = 0
 ) -> Example:
-    """Make inputs, packed weights and an initial state, with the attributes of all layers.
+    """Make inputs, packed weights, lengths and a first state, with the attributes of all layers.
 
     The state has `shown` elements, or as many as the cell.
     """
@@ -200,7 +200,8 @@ def _recurrent(
     state = pick.maybe(pick.array((directions, batch, shown or hidden), "f32"))
     direction = "bidirectional" if directions > 1 else pick.one("forward", "reverse")
     common = {"hidden_size": hidden, "direction": direction, "clip": pick.one(0.0, 1.5)}
-    return Example((x, packed, state), common)
+    lengths = pick.maybe(np.array(pick.ints(batch, 0, len(x)), pick.one("i4", "i8")))
+    return Example((x, packed, lengths, state), common)
 
 
 def packed_rnn(pick: Pick) -> Example:
@@ -221,7 +222,7 @@ def packed_gru(pick: Pick) -> Example:
 def packed_lstm(pick: Pick) -> Example:
     hidden, shown = pick.between(1, 5), pick.one(0, 1, 3)
     made = _recurrent(pick, 4, (4 * hidden,), hidden, shown)
-    (x, r, state), projection = made.operands, None
+    (x, r, *states), projection = made.operands, None
     directions = r.shape[0]
     if shown:
         plain = pick.array((directions, shown, hidden), "f32")
@@ -229,13 +230,13 @@ def packed_lstm(pick: Pick) -> Example:
     memory = pick.maybe(pick.array((directions, x.shape[1], hidden), "f32"))
     p = pick.maybe(pick.array((directions, 3 * hidden), "f32"))
     attributes = made.attributes | {"input_forget": pick.flag()}
-    return Example((x, r, state, memory, p, projection), attributes)
+    return Example((x, r, *states, memory, p, projection), attributes)
 
 
 def dot_lstm(pick: Pick) -> Example:
     hidden = pick.between(1, 5)
     made = _recurrent(pick, 4, (4 * hidden,), hidden)
-    x, packed, state = made.operands
+    x, packed, *states = made.operands
     directions = packed.shape[0]
     r = pick.array((directions, hidden, 4 * hidden), "i8")
     memory = pick.maybe(pick.array((directions, x.shape[1], hidden), "f32"))
@@ -244,7 +245,7 @@ def dot_lstm(pick: Pick) -> Example:
     sums = r.sum(1, dtype=np.int32)
     p = pick.maybe(pick.array((directions, 3 * hidden), "f32"))
     attributes = made.attributes | {"input_forget": pick.flag()}
-    return Example((x, words, scale, sums, state, memory, p), attributes)
+    return Example((x, words, scale, sums, *states, memory, p), attributes)
 
 
 CPU: dict[type[Op], Maker] = {

@@ -48,7 +48,7 @@ def lstm_cell(
                 total = step.total(which, at, lanes)
                 if p is not None:
                     column = at[1] + which * op.hidden_size
-                    total = total + p.load([step.direction, column], lanes) * memory
+                    total = total + p.load([step.direction.number, column], lanes) * memory
                 return step.activate(f, total)
 
             def unit(at: list[IndexExpr], lanes: Lanes | None) -> None:
@@ -58,7 +58,7 @@ def lstm_cell(
                 new = step.activate(g, step.total(3, at, lanes))
                 memory = kept * memory + taken * new
                 output = gate(1, memory, at, lanes) * show(memory)
-                c.store(memory, at, lanes)
+                step.keep(1, memory, at, lanes)
                 if shown is None:
                     step.store(output, at, lanes)
                 else:
@@ -66,7 +66,8 @@ def lstm_cell(
 
             step.layer.each(unit)
             if project is not None and shown is not None:
-                project(step.direction, shown, lambda i, j, y, lanes: step.store(y, [i, j], lanes))
+                direction = step.direction.number
+                project(direction, shown, lambda i, j, y, lanes: step.store(y, [i, j], lanes))
 
         return emit
 
@@ -86,7 +87,7 @@ def gru_cell(linear_before_reset: bool, bias: Bias | None) -> Cell:
 
     def recalled_hidden(step: Step, at: list[IndexExpr], lanes: Lanes | None) -> Value:
         recalled = step.layer.recalled(2, at, lanes)
-        return recalled if bias is None else recalled + bias(step.direction, at, lanes)
+        return recalled if bias is None else recalled + bias(step.direction.number, at, lanes)
 
     def linear(functions: Functions, allocate: Allocate) -> Callable[[Step], None]:
         f, g = functions

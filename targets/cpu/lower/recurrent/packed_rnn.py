@@ -38,12 +38,13 @@ def lower_packed_rnn(
     kernel: KernelBuilder,
     x: Buffer,
     r: Buffer,
+    sequence_lens: Buffer | None,
     initial_h: Buffer | None,
     y: Epilogue,
     y_h: Epilogue,
 ) -> None:
     layer = PackedLayer(op, kernel, x, r, (op.hidden_size,))
-    layer.run(("Tanh",), plain_cell, [initial_h], y, [y_h])
+    layer.run(("Tanh",), plain_cell, [initial_h], y, [y_h], sequence_lens)
 
 
 @template(cpu.PackedLstm)
@@ -52,6 +53,7 @@ def lower_packed_lstm(
     kernel: KernelBuilder,
     x: Buffer,
     r: Buffer,
+    sequence_lens: Buffer | None,
     initial_h: Buffer | None,
     initial_c: Buffer | None,
     p: Buffer | None,
@@ -68,7 +70,7 @@ def lower_packed_lstm(
 
     cell = lstm_cell(op, p, None if projection is None else project)
     functions = ("Sigmoid", "Tanh", "Tanh")
-    layer.run(functions, cell, [initial_h, initial_c], y, [y_h, y_c])
+    layer.run(functions, cell, [initial_h, initial_c], y, [y_h, y_c], sequence_lens)
 
 
 @template(cpu.PackedGru)
@@ -77,6 +79,7 @@ def lower_packed_gru(
     kernel: KernelBuilder,
     x: Buffer,
     r: Buffer,
+    sequence_lens: Buffer | None,
     initial_h: Buffer | None,
     b: Buffer | None,
     y: Epilogue,
@@ -89,7 +92,7 @@ def lower_packed_gru(
     cell = gru_cell(op.linear_before_reset, None if b is None else bias)
     parts = cpu.gru_parts(op.hidden_size, op.linear_before_reset)
     layer = PackedLayer(op, kernel, x, r, parts)
-    layer.run(("Sigmoid", "Tanh"), cell, [initial_h], y, [y_h])
+    layer.run(("Sigmoid", "Tanh"), cell, [initial_h], y, [y_h], sequence_lens)
 
 
 class PackedLayer(RecurrentLayer):
@@ -109,6 +112,7 @@ class PackedLayer(RecurrentLayer):
         initial: Sequence[Buffer | None],
         y: Epilogue,
         last: Sequence[Epilogue],
+        lengths: Buffer | None,
     ) -> None:
         """Emit the layer, with the activations that it has by default if it names none."""
         directions = self.r.shape[0]
@@ -118,7 +122,7 @@ class PackedLayer(RecurrentLayer):
             self.memory = self.kernel.private
         states = [self.memory((self.batch, each.shape[-1]), self.dtype) for each in last]
         allocate = partial(self.memory, (self.batch, self.hidden), self.dtype)
-        walk = Walk(cell, allocate, states, initial, y, last)
+        walk = Walk(cell, allocate, states, initial, y, last, lengths)
         totals = self.memory((self.batch, self.width), self.dtype)
 
         def emit(number: IndexExpr, names: Sequence[str]) -> None:

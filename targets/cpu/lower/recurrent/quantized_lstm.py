@@ -30,9 +30,9 @@ Store = Callable[[Value, Value, Sequence[IndexExpr], Lanes | None], None]
 
 
 @accepts(tri.QuantizedLstm)
-def plain_quantized_lstm(op: tri.QuantizedLstm) -> bool:
-    """Runs quantised LSTM only with Relu, Sigmoid and Tanh, without sequence_lens"""
-    return set(op.activations) <= ACTIVATIONS.keys() and op.sequence_lens is None
+def common_activations(op: tri.QuantizedLstm) -> bool:
+    """Runs quantised LSTM only with the activations Relu, Sigmoid and Tanh"""
+    return set(op.activations) <= ACTIVATIONS.keys()
 
 
 @template(tri.QuantizedLstm)
@@ -42,7 +42,7 @@ def lower_quantized_lstm(
     x: Buffer,
     r: Buffer,
     r_scale: Buffer,
-    sequence_lens: None,
+    sequence_lens: Buffer | None,
     initial_h: Buffer | None,
     initial_c: Buffer | None,
     p: Buffer | None,
@@ -51,7 +51,8 @@ def lower_quantized_lstm(
     y_c: Epilogue,
 ) -> None:
     layer = _IntegerLayer(op, kernel, x, r, r_scale)
-    layer.run(FUNCTIONS, lstm_cell(op, p), [initial_h, initial_c], y, [y_h, y_c])
+    states = [initial_h, initial_c]
+    layer.run(FUNCTIONS, lstm_cell(op, p), states, y, [y_h, y_c], sequence_lens)
 
 
 @template(cpu.DotLstm)
@@ -62,6 +63,7 @@ def lower_dot_lstm(
     r: Buffer,
     r_scale: Buffer,
     r_sums: Buffer,
+    sequence_lens: Buffer | None,
     initial_h: Buffer | None,
     initial_c: Buffer | None,
     p: Buffer | None,
@@ -70,7 +72,8 @@ def lower_dot_lstm(
     y_c: Epilogue,
 ) -> None:
     layer = _DotLayer(op, kernel, x, r, r_scale, r_sums)
-    layer.run(FUNCTIONS, lstm_cell(op, p), [initial_h, initial_c], y, [y_h, y_c])
+    states = [initial_h, initial_c]
+    layer.run(FUNCTIONS, lstm_cell(op, p), states, y, [y_h, y_c], sequence_lens)
 
 
 class _RoundedLayer(PackedLayer):

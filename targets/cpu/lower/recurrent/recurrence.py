@@ -10,7 +10,7 @@ from ...kernels.approximation import sigmoid, tanh
 from ...kernels.buffer import Buffer, Lanes, zero
 from ...kernels.builder import KernelBuilder
 from ...kernels.epilogue import Epilogue, each_vector
-from ...kernels.index import IndexExpr, for_each
+from ...kernels.index import IndexExpr, as_index, for_each, index_of
 from ...kernels.value import Value
 
 ACTIVATIONS: dict[str, Callable[[Value], Value]] = {
@@ -67,26 +67,41 @@ class Direction:
     number: IndexExpr
     back: IndexExpr  # 1 where the last time comes first, else 0
 
-    def time(self, step: IndexExpr, length: int) -> IndexExpr:
+    def time(self, step: IndexExpr, length: IndexExpr) -> IndexExpr:
         """Return the time of a step."""
         if self.back.known is not None:
-            return IndexExpr(length - 1) - step if self.back.known else step
-        return step + self.back * (IndexExpr(length - 1) - step * 2)
+            return length - 1 - step if self.back.known else step
+        return step + self.back * (length - 1 - step * 2)
 
 
 @dataclass(frozen=True)
 class Step:
-    """Hold what one step of a direction reads and writes; it updates `states` in place."""
+    """Hold what one step of a direction reads and writes; it updates `states` in place.
+
+    Rows of the batch have `lengths`, or all the whole one. Beyond it a row has no more steps: its
+    state stays, and its output is zero.
+    """
 
     layer: Layer
-    time: IndexExpr
+    number: IndexExpr
     states: Sequence[Buffer]
     y: Epilogue
-    direction: IndexExpr
+    direction: Direction
+    lengths: Buffer | None
+
+    def place(self, row: IndexExpr) -> tuple[IndexExpr, Value | None]:
+        """Return the time of a row, and whether it has this step where some may not have it."""
+        whole = self.layer.length
+        if self.lengths is None:
+            return self.direction.time(self.number, as_index(whole)), None
+        length = index_of(self.lengths.load([row])).minimum(whole)
+        active = self.number.less(length)
+        return self.direction.time(self.number, length).select(active, self.number), active
 
     def gate(self, which: int, at: list[IndexExpr], lanes: Lanes | None) -> Value:
         """Load the contribution of the inputs to a gate."""
-        row = self.time * self.layer.batch + at[0]
+        time, _ = self.place(at[0])
+        row = time * self.layer.batch + at[0]
         return self.layer.inputs.load([row, at[1] + which * self.layer.hidden], lanes)
 
     def total(self, which: int, at: list[IndexExpr], lanes: Lanes | None) -> Value:
@@ -98,10 +113,22 @@ class Step:
         limit = self.layer.clip
         return function(x.maximum(-limit).minimum(limit) if limit else x)
 
+    def keep(self, part: int, value: Value, at: list[IndexExpr], lanes: Lanes | None) -> None:
+        """Store a part of the state."""
+        state = self.states[part]
+        _, active = self.place(at[0])
+        state.store(_where(active, value, lambda: state.load(at, lanes)), at, lanes)
+
     def store(self, output: Value, at: list[IndexExpr], lanes: Lanes | None) -> None:
         """Store the output, which is the first state too."""
-        self.states[0].store(output, at, lanes)
-        self.y.store(output, [self.time, self.direction, *at], lanes)
+        self.keep(0, output, at, lanes)
+        time, active = self.place(at[0])
+        shown = _where(active, output, lambda: output.like(0))
+        self.y.store(shown, [time, self.direction.number, *at], lanes)
+
+
+def _where(active: Value | None, value: Value, other: Callable[[], Value]) -> Value:
+    return value if active is None else active.select(value, other())
 
 
 Functions = Sequence[Callable[[Value], Value]]
@@ -120,8 +147,8 @@ def columns_of(matrix: Buffer, first: IndexExpr, count: int) -> Buffer:
 class Walk:
     """Emit the steps of the directions of a layer, from the initial states to the last ones.
 
-    Directions share `states`; initial states that are not given are zero. `allocate` gets memory
-    for a part of the state of the size of the cell.
+    Directions share `states`; initial states that are not given are zero. `lengths` are those of
+    the sequences, if they differ.
     """
 
     cell: Cell
@@ -130,6 +157,7 @@ class Walk:
     initial: Sequence[Buffer | None]
     y: Epilogue
     last: Sequence[Epilogue]
+    lengths: Buffer | None
 
     def emit(self, layer: Layer, activations: Sequence[str], direction: Direction) -> None:
         """Emit one direction."""
@@ -150,8 +178,7 @@ class Walk:
             each_vector(state.shape, layer.kernel.lanes(layer.dtype), begin)
 
         def one(i: IndexExpr) -> None:
-            time = direction.time(i, layer.length)
-            emit(Step(layer, time, self.states, self.y, direction.number))
+            emit(Step(layer, i, self.states, self.y, direction, self.lengths))
 
         for_each(layer.length, one)
         for state, epilogue in zip(self.states, self.last, strict=True):

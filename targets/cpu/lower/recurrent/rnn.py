@@ -35,9 +35,9 @@ def common_activations(op: tri.Recurrent) -> bool:
 
 
 @accepts(tri.Rnn, tri.Gru, tri.Lstm)
-def plain_walk(op: tri.Recurrent) -> bool:
-    """Runs recurrent layers only without sequence_lens, with layout 0"""
-    return op.sequence_lens is None and op.layout == 0
+def sequence_first(op: tri.Recurrent) -> bool:
+    """Runs recurrent layers only with layout 0"""
+    return op.layout == 0
 
 
 @template(tri.Rnn)
@@ -48,13 +48,13 @@ def lower_rnn(
     w: Buffer,
     r: Buffer,
     b: Buffer | None,
-    sequence_lens: None,
+    sequence_lens: Buffer | None,
     initial_h: Buffer | None,
     y: Epilogue,
     y_h: Epilogue,
 ) -> None:
     layer = _PlainLayer(op, kernel, x, w, r, b, parts=(op.hidden_size,), added=1)
-    layer.run(("Tanh",), plain_cell, [initial_h], y, [y_h])
+    layer.run(("Tanh",), plain_cell, [initial_h], y, [y_h], sequence_lens)
 
 
 @template(tri.Lstm)
@@ -65,7 +65,7 @@ def lower_lstm(
     w: Buffer,
     r: Buffer,
     b: Buffer | None,
-    sequence_lens: None,
+    sequence_lens: Buffer | None,
     initial_h: Buffer | None,
     initial_c: Buffer | None,
     p: Buffer | None,
@@ -83,7 +83,7 @@ def lower_lstm(
 
     cell = lstm_cell(op, p, None if projection is None else project)
     functions = ("Sigmoid", "Tanh", "Tanh")
-    layer.run(functions, cell, [initial_h, initial_c], y, [y_h, y_c])
+    layer.run(functions, cell, [initial_h, initial_c], y, [y_h, y_c], sequence_lens)
 
 
 @template(tri.Gru)
@@ -94,7 +94,7 @@ def lower_gru(
     w: Buffer,
     r: Buffer,
     b: Buffer | None,
-    sequence_lens: None,
+    sequence_lens: Buffer | None,
     initial_h: Buffer | None,
     y: Epilogue,
     y_h: Epilogue,
@@ -106,7 +106,7 @@ def lower_gru(
     cell = gru_cell(op.linear_before_reset, None if b is None else bias)
     parts = cpu.gru_parts(op.hidden_size, op.linear_before_reset)
     layer = _PlainLayer(op, kernel, x, w, r, b, parts, added=2)
-    layer.run(("Sigmoid", "Tanh"), cell, [initial_h], y, [y_h])
+    layer.run(("Sigmoid", "Tanh"), cell, [initial_h], y, [y_h], sequence_lens)
 
 
 class _PlainLayer(RecurrentLayer):
@@ -137,6 +137,7 @@ class _PlainLayer(RecurrentLayer):
         initial: Sequence[Buffer | None],
         y: Epilogue,
         last: Sequence[Epilogue],
+        lengths: Buffer | None,
     ) -> None:
         """Emit the layer, with the activations that it has by default if it names none."""
         directions = self.w.shape[0]
@@ -145,7 +146,7 @@ class _PlainLayer(RecurrentLayer):
         layer = self._multiplied(recurrent)
         states = [self._scratch(self.batch, each.shape[-1]) for each in last]
         allocate = partial(self._scratch, self.batch, self.hidden)
-        walk = Walk(cell, allocate, states, initial, y, last)
+        walk = Walk(cell, allocate, states, initial, y, last, lengths)
         for number, names in enumerate(activations_of(self.op, defaults, directions)):
             self._prepare(layer.inputs, weights, recurrent, IndexExpr(number))
             back = number == 1 or self.op.direction == "reverse"

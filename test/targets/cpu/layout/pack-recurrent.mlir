@@ -30,17 +30,18 @@ func.func @packs_any_batch(%x: tensor<5x?x3xf32, ["", "N", ""]>) -> tensor<1x?x4
   return %y_h : tensor<1x?x4xf32, ["", "N", ""]>
 }
 
-// The projection is packed as the weights of the state are; peepholes stay as they are.
+// The projection is packed as the weights of the state are; lengths and peepholes stay as
+// they are.
 // CHECK-LABEL: func.func @packs_projection
-// CHECK-SAME:    (%[[X:.*]]: {{.*}}, %[[PEEP:.*]]: {{.*}})
+// CHECK-SAME:    (%[[X:.*]]: {{.*}}, %[[N:.*]]: {{.*}}, %[[PEEP:.*]]: {{.*}})
 // CHECK-DAG:     %[[R:.*]] = "tri.constant"() {value = {{.*}} : tensor<1x1x3x16xf32>}
 // CHECK-DAG:     %[[P:.*]] = "tri.constant"() {value = {{.*}} : tensor<1x1x4x16xf32>}
-// CHECK:         "cpu.packed_lstm"({{.*}}, %[[R]], %[[PEEP]], %[[P]]) {{.*}}clip = 5.000000e-01 {{.*}}input_forget = true
-func.func @packs_projection(%x: tensor<5x2x3xf32>, %p: tensor<1x12xf32>) -> tensor<5x1x2x3xf32> {
+// CHECK:         "cpu.packed_lstm"({{.*}}, %[[R]], %[[N]], %[[PEEP]], %[[P]]) {{.*}}clip = 5.000000e-01 {{.*}}input_forget = true
+func.func @packs_projection(%x: tensor<5x2x3xf32>, %n: tensor<2xi64>, %p: tensor<1x12xf32>) -> tensor<5x1x2x3xf32> {
   %w = "tri.constant"() {value = dense<1.0> : tensor<1x16x3xf32>} : () -> tensor<1x16x3xf32>
   %shown = "tri.constant"() {value = dense<2.0> : tensor<1x3x4xf32>} : () -> tensor<1x3x4xf32>
-  %y, %y_h, %y_c = "tri.lstm"(%x, %w, %w, %p, %shown) {hidden_size = 4, clip = 0.5, input_forget = true, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 1, 1>}
-      : (tensor<5x2x3xf32>, tensor<1x16x3xf32>, tensor<1x16x3xf32>, tensor<1x12xf32>, tensor<1x3x4xf32>) -> (tensor<5x1x2x3xf32>, tensor<1x2x3xf32>, tensor<1x2x4xf32>)
+  %y, %y_h, %y_c = "tri.lstm"(%x, %w, %w, %n, %p, %shown) {hidden_size = 4, clip = 0.5, input_forget = true, operandSegmentSizes = array<i32: 1, 1, 1, 0, 1, 0, 0, 1, 1>}
+      : (tensor<5x2x3xf32>, tensor<1x16x3xf32>, tensor<1x16x3xf32>, tensor<2xi64>, tensor<1x12xf32>, tensor<1x3x4xf32>) -> (tensor<5x1x2x3xf32>, tensor<1x2x3xf32>, tensor<1x2x4xf32>)
   return %y : tensor<5x1x2x3xf32>
 }
 
