@@ -31,6 +31,8 @@ class DotLstm(CpuOp):
     hidden_size: int
     direction: str = "forward"
     activations: tuple[str, ...] = ()
+    alphas: tuple[float, ...] = ()
+    betas: tuple[float, ...] = ()
     clip: float = 0.0
     input_forget: bool = False
     y: Result

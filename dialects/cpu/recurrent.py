@@ -3,7 +3,7 @@
 `x` is [sequence, batch, directions * gates * hidden]: the contribution of the inputs to the gates
 of each direction, biases included. `r` is [directions, panels, hidden, columns of
 a panel]: the weights of the state, packed by `pack_recurrent`. `sequence_lens`, states, `y`,
-`direction`, `activations` and `clip` are those of the op of `tri`, with layout 0.
+`direction`, activations and `clip` are those of the op of `tri`, with layout 0.
 """
 
 from collections.abc import Sequence
@@ -30,6 +30,8 @@ class PackedRecurrent(CpuOp, abstract=True):
     hidden_size: int
     direction: str = "forward"
     activations: tuple[str, ...] = ()
+    alphas: tuple[float, ...] = ()
+    betas: tuple[float, ...] = ()
     clip: float = 0.0
     y: Result
     y_h: Result

@@ -95,6 +95,8 @@ class _Pack(MachinePattern):
                 hidden_size=op.hidden_size,
                 direction=op.direction,
                 activations=op.activations,
+                alphas=op.alphas,
+                betas=op.betas,
                 clip=op.clip,
                 **more,
             )
@@ -133,6 +135,8 @@ class _PackBytes(MachinePattern):
                 hidden_size=op.hidden_size,
                 direction=op.direction,
                 activations=op.activations,
+                alphas=op.alphas,
+                betas=op.betas,
                 clip=op.clip,
                 input_forget=op.input_forget,
             )

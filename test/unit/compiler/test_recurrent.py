@@ -92,6 +92,22 @@ ENDS = {"RNN": ["y_h"], "GRU": ["y_h"], "LSTM": ["y_h", "y_c"]}
         ("GRU", {"linear_before_reset": 0, "direction": "bidirectional", "clip": 0.25}),
         ("LSTM", {"peepholes": True, "direction": "bidirectional"}),
         ("LSTM", {"peepholes": True, "clip": 0.5, "input_forget": 1}),
+        *[
+            ("RNN", {"activations": [name], "activation_alpha": [0.3], "activation_beta": [0.7]})
+            for name in ("Affine", "Elu", "HardSigmoid", "LeakyRelu", "ScaledTanh")
+        ],
+        *[("RNN", {"activations": [name]}) for name in ("Softplus", "Softsign")],
+        ("RNN", {"activations": ["ThresholdedRelu"], "activation_alpha": [0.1]}),
+        ("GRU", {"linear_before_reset": 1, "activations": ["HardSigmoid", "Tanh"]}),
+        (
+            "LSTM",
+            {
+                "direction": "bidirectional",
+                "activations": ["HardSigmoid", "Tanh", "Elu", "Sigmoid", "Affine", "LeakyRelu"],
+                "activation_alpha": [0.2, 0.5, 0.9, 0.1],
+                "activation_beta": [0.5, 0.1],
+            },
+        ),
         ("RNN", {"lengths": True, "direction": "reverse"}),
         ("GRU", {"lengths": True, "linear_before_reset": 0, "direction": "bidirectional"}),
         ("LSTM", {"lengths": True, "direction": "bidirectional"}),

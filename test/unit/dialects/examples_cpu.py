@@ -207,8 +207,10 @@ def _recurrent(
 def packed_rnn(pick: Pick) -> Example:
     hidden = pick.between(1, 5)
     made = _recurrent(pick, 1, (hidden,), hidden)
-    functions = tuple(pick.one("Tanh", "Relu") for _ in range(made.operands[1].shape[0]))
-    return Example(made.operands, made.attributes | {"activations": functions})
+    names = ("Tanh", "Relu", "Affine", "Elu", "HardSigmoid", "LeakyRelu", "ScaledTanh", "Softplus")
+    functions = tuple(pick.one(*names) for _ in range(made.operands[1].shape[0]))
+    parameters = {"alphas": (0.4, 0.3), "betas": (0.7,)}
+    return Example(made.operands, made.attributes | {"activations": functions} | parameters)
 
 
 def packed_gru(pick: Pick) -> Example:

@@ -6,6 +6,7 @@ from functools import partial
 from .....dialects import cpu
 from .....dialects.core.sizes.atoms import is_symbolic
 from .....dialects.core.tensor import Shape
+from .....dialects.tri.recurrent.recurrence import NamedActivation
 from ...kernels.buffer import Buffer, Lanes
 from ...kernels.builder import KernelBuilder
 from ...kernels.contraction import Contraction
@@ -125,7 +126,7 @@ class PackedLayer(RecurrentLayer):
         walk = Walk(cell, allocate, states, initial, y, last, lengths)
         totals = self.memory((self.batch, self.width), self.dtype)
 
-        def emit(number: IndexExpr, names: Sequence[str]) -> None:
+        def emit(number: IndexExpr, names: Sequence[NamedActivation]) -> None:
             back = IndexExpr(1) if self.op.direction == "reverse" else number
             walk.emit(self._direction(number, totals), names, Direction(number, back))
 

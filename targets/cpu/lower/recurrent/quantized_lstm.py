@@ -17,22 +17,15 @@ from ...kernels.panels import DirectPanel, StoredPanel
 from ...kernels.strips import Strip
 from ...kernels.value import Value
 from ...kernels.vnni import load_word
-from ...registry import accepts, template
+from ...registry import template
 from ...schedule.tiles import choose_tile, fit_tile
 from .cells import lstm_cell
 from .packed_rnn import PackedLayer, Recall
-from .recurrence import ACTIVATIONS
 
 FUNCTIONS = ("Sigmoid", "Tanh", "Tanh")
 
 Store = Callable[[Value, Value, Sequence[IndexExpr], Lanes | None], None]
 """Store bytes, given as floats, of a state; the second value is their zero point."""
-
-
-@accepts(tri.QuantizedLstm)
-def common_activations(op: tri.QuantizedLstm) -> bool:
-    """Runs quantised LSTM only with the activations Relu, Sigmoid and Tanh"""
-    return set(op.activations) <= ACTIVATIONS.keys()
 
 
 @template(tri.QuantizedLstm)

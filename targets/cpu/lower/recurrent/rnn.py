@@ -17,7 +17,6 @@ from ...registry import accepts, template
 from ..matmul import Finish, emit_matrix_product
 from .cells import gru_cell, lstm_cell, plain_cell
 from .recurrence import (
-    ACTIVATIONS,
     Cell,
     Direction,
     Layer,
@@ -26,12 +25,6 @@ from .recurrence import (
     activations_of,
     columns_of,
 )
-
-
-@accepts(tri.Rnn, tri.Gru, tri.Lstm)
-def common_activations(op: tri.Recurrent) -> bool:
-    """Runs recurrent layers only with the activations Relu, Sigmoid and Tanh"""
-    return set(op.activations) <= ACTIVATIONS.keys()
 
 
 @accepts(tri.Rnn, tri.Gru, tri.Lstm)

@@ -108,15 +108,18 @@ func.func @keeps_variable_weights(%x: tensor<5x2x3xf32>, %w: tensor<1x4x3xf32>, 
   return %y_h : tensor<1x2x4xf32>
 }
 
-// The kernels have other activations.
-// CHECK-LABEL: func.func @keeps_refused_cells
+// No kernel has the batch first. Activations keep their parameters.
+// CHECK-LABEL: func.func @keeps_refused_layouts
 // CHECK:         "tri.rnn"
-func.func @keeps_refused_cells(%x: tensor<5x2x3xf32>) -> tensor<1x2x4xf32> {
+// CHECK:         "cpu.packed_rnn"{{.*}} {activations = ["Elu"], alphas = array<f64: 5.000000e-01>
+func.func @keeps_refused_layouts(%x: tensor<5x2x3xf32>) -> (tensor<5x1x4xf32>, tensor<1x2x4xf32>) {
   %w = "tri.constant"() {value = dense<1.0> : tensor<1x4x3xf32>} : () -> tensor<1x4x3xf32>
   %r = "tri.constant"() {value = dense<2.0> : tensor<1x4x4xf32>} : () -> tensor<1x4x4xf32>
-  %y, %y_h = "tri.rnn"(%x, %w, %r) {hidden_size = 4, activations = ["Softsign"], operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0>}
+  %y, %y_h = "tri.rnn"(%x, %w, %r) {hidden_size = 4, layout = 1, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0>}
+      : (tensor<5x2x3xf32>, tensor<1x4x3xf32>, tensor<1x4x4xf32>) -> (tensor<5x2x1x4xf32>, tensor<5x1x4xf32>)
+  %z, %z_h = "tri.rnn"(%x, %w, %r) {hidden_size = 4, activations = ["Elu"], alphas = array<f64: 0.5>, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0>}
       : (tensor<5x2x3xf32>, tensor<1x4x3xf32>, tensor<1x4x4xf32>) -> (tensor<5x1x2x4xf32>, tensor<1x2x4xf32>)
-  return %y_h : tensor<1x2x4xf32>
+  return %y_h, %z_h : tensor<5x1x4xf32>, tensor<1x2x4xf32>
 }
 
 // A product of f16 would round what the cell adds up.
