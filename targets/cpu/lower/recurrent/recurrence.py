@@ -7,27 +7,12 @@ from .....dialects import cpu, tri
 from .....dialects.core.tensor import Tensor
 from .....dialects.tri.recurrent.recurrence import NamedActivation, named_activations
 from ....kernels.arithmetic import compute_dtype
-from ...kernels.approximation import expm1, sigmoid, softplus, tanh
 from ...kernels.buffer import Buffer, Lanes, zero
 from ...kernels.builder import KernelBuilder
 from ...kernels.epilogue import Epilogue, each_vector
 from ...kernels.index import IndexExpr, as_index, for_each, index_of
 from ...kernels.value import Value
-
-ACTIVATIONS: dict[str, Callable[..., Value]] = {
-    "Affine": lambda x, alpha, beta: x.fma(alpha, beta),
-    "Elu": lambda x, alpha: x.less(0).select(expm1(x.minimum(0)) * alpha, x),
-    "HardSigmoid": lambda x, alpha, beta: x.fma(alpha, beta).maximum(0).minimum(1),
-    "LeakyRelu": lambda x, alpha: x.less(0).select(x * alpha, x),
-    "Relu": lambda x: x.maximum(0),
-    "ScaledTanh": lambda x, alpha, beta: tanh(x * beta) * alpha,
-    "Sigmoid": sigmoid,
-    "Softplus": softplus,
-    "Softsign": lambda x: x / (x.abs() + 1),
-    "Tanh": tanh,
-    "ThresholdedRelu": lambda x, alpha: x.greater(alpha).select(x, 0),
-}
-"""The activations by name, as functions of a number and of their alpha and beta."""
+from .activations import function_of
 
 RecurrentOp = tri.Recurrent | cpu.PackedRecurrent | tri.QuantizedLstm | cpu.DotLstm
 
@@ -39,11 +24,6 @@ def activations_of(
     count = len(defaults)
     named = named_activations(op.activations or defaults * directions, op.alphas, op.betas)
     return [tuple(named[first : first + count]) for first in range(0, len(named), count)]
-
-
-def _function(activation: NamedActivation) -> Callable[[Value], Value]:
-    name, parameters = activation
-    return lambda x: ACTIVATIONS[name](x, *parameters)
 
 
 Allocate = Callable[[], Buffer]
@@ -179,7 +159,7 @@ class Walk:
         self, layer: Layer, activations: Sequence[NamedActivation], direction: Direction
     ) -> None:
         """Emit one direction."""
-        emit = self.cell([_function(each) for each in activations], self.allocate)
+        emit = self.cell([function_of(each) for each in activations], self.allocate)
         for state, given in zip(self.states, self.initial, strict=True):
 
             def begin(
