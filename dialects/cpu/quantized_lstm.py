@@ -14,7 +14,7 @@ from .vnni import BYTES, VNNI, unpack_vnni, vnni_count
 
 
 class DotLstm(CpuOp):
-    """Walk a sequence as `tri.quantized_lstm` does, without clip, peepholes and sequence_lens.
+    """Walk a sequence as `tri.quantized_lstm` does.
 
     `r` is [directions, panels, words, columns of a panel]: bytes packed as VNNI words; `r_sums`,
     [directions, 4 * hidden], has the sum of each column.
@@ -24,11 +24,17 @@ class DotLstm(CpuOp):
     r: Operand
     r_scale: Operand
     r_sums: Operand
+    sequence_lens: Operand | None = None
     initial_h: Operand | None = None
     initial_c: Operand | None = None
+    p: Operand | None = None
     hidden_size: int
     direction: str = "forward"
     activations: tuple[str, ...] = ()
+    alphas: tuple[float, ...] = ()
+    betas: tuple[float, ...] = ()
+    clip: float = 0.0
+    input_forget: bool = False
     y: Result
     y_h: Result
     y_c: Result
@@ -39,8 +45,10 @@ class DotLstm(CpuOp):
         r: Tensor,
         r_scale: Tensor,
         r_sums: Tensor,
+        sequence_lens: Tensor | None = None,
         initial_h: Tensor | None = None,
         initial_c: Tensor | None = None,
+        p: Tensor | None = None,
     ) -> tuple[Tensor, ...]:
         layer = QuantizedLstm(**self.attributes)
         gates, words = 4 * self.hidden_size, vnni_count(self.hidden_size, BYTES)
@@ -56,7 +64,7 @@ class DotLstm(CpuOp):
         fault = f"sums are {r_sums}, must have the shape of the scales, {r_scale}"
         need_same_shape(r_sums.shape, r_scale.shape, fault)
         plain = Tensor((directions, self.hidden_size, gates), VNNI)
-        return layer.infer(x, plain, r_scale, None, initial_h, initial_c)
+        return layer.infer(x, plain, r_scale, sequence_lens, initial_h, initial_c, p)
 
     def reference(
         self,
@@ -64,14 +72,16 @@ class DotLstm(CpuOp):
         r: Array,
         r_scale: Array,
         r_sums: Array,
+        sequence_lens: Array | None = None,
         initial_h: Array | None = None,
         initial_c: Array | None = None,
+        p: Array | None = None,
     ) -> tuple[Array, ...]:
         gates, hidden = 4 * self.hidden_size, self.hidden_size
         plain = [unpack_vnni(unpack_columns(each, gates), 0, "i8", hidden) for each in r]
         weights = np.stack(plain).astype(np.int32)
         layer = QuantizedLstm(**self.attributes)
-        return layer.reference(x, weights, r_scale, None, initial_h, initial_c)
+        return layer.reference(x, weights, r_scale, sequence_lens, initial_h, initial_c, p)
 
 
 def pack_vnni_recurrent(r: Array, columns: int) -> Array:

@@ -2,8 +2,8 @@
 
 `x` is [sequence, batch, directions * gates * hidden]: the contribution of the inputs to the gates
 of each direction, biases included. `r` is [directions, panels, hidden, columns of
-a panel]: the weights of the state, packed by `pack_recurrent`. States, `y`, `direction` and
-`activations` are those of the op of `tri`, with layout 0 and without clip and sequence_lens.
+a panel]: the weights of the state, packed by `pack_recurrent`. `sequence_lens`, states, `y`,
+`direction`, activations and `clip` are those of the op of `tri`, with layout 0.
 """
 
 from collections.abc import Sequence
@@ -25,10 +25,14 @@ class PackedRecurrent(CpuOp, abstract=True):
 
     x: Operand
     r: Operand
+    sequence_lens: Operand | None = None
     initial_h: Operand | None = None
     hidden_size: int
     direction: str = "forward"
     activations: tuple[str, ...] = ()
+    alphas: tuple[float, ...] = ()
+    betas: tuple[float, ...] = ()
+    clip: float = 0.0
     y: Result
     y_h: Result
 
@@ -36,13 +40,25 @@ class PackedRecurrent(CpuOp, abstract=True):
 class PackedRnn(PackedRecurrent):
     """Walk a sequence with the plain cell of `tri.rnn`."""
 
-    def infer(self, x: Tensor, r: Tensor, initial_h: Tensor | None = None) -> tuple[Tensor, ...]:
+    def infer(
+        self,
+        x: Tensor,
+        r: Tensor,
+        sequence_lens: Tensor | None = None,
+        initial_h: Tensor | None = None,
+    ) -> tuple[Tensor, ...]:
         w, plain = _plain_types(x, r, self.direction, (self.hidden_size,), self.hidden_size)
-        return Rnn(**self.attributes).infer(x, w, plain, None, None, initial_h)
+        return Rnn(**self.attributes).infer(x, w, plain, None, sequence_lens, initial_h)
 
-    def reference(self, x: Array, r: Array, initial_h: Array | None = None) -> tuple[Array, ...]:
+    def reference(
+        self,
+        x: Array,
+        r: Array,
+        sequence_lens: Array | None = None,
+        initial_h: Array | None = None,
+    ) -> tuple[Array, ...]:
         w, plain = _plain_weights(x, r, (self.hidden_size,))
-        return Rnn(**self.attributes).reference(x, w, plain, None, None, initial_h)
+        return Rnn(**self.attributes).reference(x, w, plain, None, sequence_lens, initial_h)
 
 
 class PackedGru(PackedRecurrent):
@@ -57,7 +73,12 @@ class PackedGru(PackedRecurrent):
     linear_before_reset: bool = False
 
     def infer(
-        self, x: Tensor, r: Tensor, initial_h: Tensor | None = None, b: Tensor | None = None
+        self,
+        x: Tensor,
+        r: Tensor,
+        sequence_lens: Tensor | None = None,
+        initial_h: Tensor | None = None,
+        b: Tensor | None = None,
     ) -> tuple[Tensor, ...]:
         parts = gru_parts(self.hidden_size, self.linear_before_reset)
         w, plain = _plain_types(x, r, self.direction, parts, self.hidden_size)
@@ -67,36 +88,72 @@ class PackedGru(PackedRecurrent):
             if not self.linear_before_reset:
                 raise Invalid(fault)
             need_same_shape(b.shape, wanted, fault)
-        return Gru(**self.attributes).infer(x, w, plain, None, None, initial_h)
+        return Gru(**self.attributes).infer(x, w, plain, None, sequence_lens, initial_h)
 
     def reference(
-        self, x: Array, r: Array, initial_h: Array | None = None, b: Array | None = None
+        self,
+        x: Array,
+        r: Array,
+        sequence_lens: Array | None = None,
+        initial_h: Array | None = None,
+        b: Array | None = None,
     ) -> tuple[Array, ...]:
         w, plain = _plain_weights(x, r, gru_parts(self.hidden_size, self.linear_before_reset))
         biases = None
         if b is not None:
             biases = np.zeros((len(b), 6 * self.hidden_size), b.dtype)
             biases[:, 5 * self.hidden_size :] = b
-        return Gru(**self.attributes).reference(x, w, plain, biases, None, initial_h)
+        return Gru(**self.attributes).reference(x, w, plain, biases, sequence_lens, initial_h)
 
 
 class PackedLstm(PackedRecurrent):
-    """Walk a sequence with the long short-term memory of `tri.lstm`."""
+    """Walk a sequence with the long short-term memory of `tri.lstm`.
+
+    `projection` is packed as the weights of the state are.
+    """
 
     initial_c: Operand | None = None
+    p: Operand | None = None
+    projection: Operand | None = None
+    input_forget: bool = False
     y_c: Result
 
     def infer(
-        self, x: Tensor, r: Tensor, initial_h: Tensor | None = None, initial_c: Tensor | None = None
+        self,
+        x: Tensor,
+        r: Tensor,
+        sequence_lens: Tensor | None = None,
+        initial_h: Tensor | None = None,
+        initial_c: Tensor | None = None,
+        p: Tensor | None = None,
+        projection: Tensor | None = None,
     ) -> tuple[Tensor, ...]:
-        w, plain = _plain_types(x, r, self.direction, (4 * self.hidden_size,), self.hidden_size)
-        return Lstm(**self.attributes).infer(x, w, plain, None, None, initial_h, initial_c)
+        hidden, shown = self.hidden_size, self.hidden_size
+        plain_projection = None
+        if projection is not None:
+            shown = r.shape[2] if r.rank == 4 else 0
+            directions = 2 if self.direction == "bidirectional" else 1
+            _need_panels("projection", projection, directions, (shown,), hidden)
+            plain_projection = Tensor((directions, shown, hidden), projection.dtype)
+        w, plain = _plain_types(x, r, self.direction, (4 * hidden,), shown)
+        rest = (sequence_lens, initial_h, initial_c, p)
+        layer = Lstm(**self.attributes)
+        return layer.infer(x, w, plain, None, *rest, plain_projection)
 
     def reference(
-        self, x: Array, r: Array, initial_h: Array | None = None, initial_c: Array | None = None
+        self,
+        x: Array,
+        r: Array,
+        sequence_lens: Array | None = None,
+        initial_h: Array | None = None,
+        initial_c: Array | None = None,
+        p: Array | None = None,
+        projection: Array | None = None,
     ) -> tuple[Array, ...]:
         w, plain = _plain_weights(x, r, (4 * self.hidden_size,))
-        return Lstm(**self.attributes).reference(x, w, plain, None, None, initial_h, initial_c)
+        shown = None if projection is None else unpack_recurrent(projection, (plain.shape[2],))
+        rest = (sequence_lens, initial_h, initial_c, p)
+        return Lstm(**self.attributes).reference(x, w, plain, None, *rest, shown)
 
 
 def gru_parts(hidden: int, linear_before_reset: bool) -> Shape:
@@ -135,22 +192,29 @@ def _panels(parts: Sequence[int], columns: Size) -> list[Size]:
     return [-(-part // columns) for part in parts]
 
 
+def _need_panels(what: str, r: Tensor, directions: int, parts: Shape, depth: Size) -> None:
+    columns = r.shape[-1] if r.rank == 4 else 0
+    fault = f"{what} {r} does not hold {' and '.join(map(str, parts))} columns in panels"
+    need(columns, 1, fault)
+    need_same_shape(r.shape[:3], (directions, sum(_panels(parts, columns)), depth), fault)
+
+
 def _plain_types(
-    x: Tensor, r: Tensor, direction: str, parts: Shape, hidden: int
+    x: Tensor, r: Tensor, direction: str, parts: Shape, shown: Size
 ) -> tuple[Tensor, Tensor]:
-    """Return the types of identity weights of the inputs, and of the weights of the state."""
+    """Return the types of identity weights of the inputs, and of the weights of the state.
+
+    A state has `shown` elements.
+    """
     directions, width = 2 if direction == "bidirectional" else 1, sum(parts)
     fault = f"input is {x}, must have 3 axes, the last one of {directions * width}"
     if x.rank != 3:
         raise Invalid(fault)
     need_same(x.shape[2], directions * width, fault)
-    columns = r.shape[-1] if r.rank == 4 else 0
-    fault = f"weight {r} does not hold {' and '.join(map(str, parts))} columns in panels"
-    need(columns, 1, fault)
-    need_same_shape(r.shape[:3], (directions, sum(_panels(parts, columns)), hidden), fault)
+    _need_panels("weight", r, directions, parts, shown)
     return (
         Tensor((directions, width, directions * width), x.dtype),
-        Tensor((directions, width, hidden), r.dtype),
+        Tensor((directions, width, shown), r.dtype),
     )
 
 

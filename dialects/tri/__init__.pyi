@@ -164,6 +164,7 @@ from .recurrent.recurrence import Cell as Cell
 from .recurrent.recurrence import Recurrent as Recurrent
 from .recurrent.recurrence import activation as activation
 from .recurrent.recurrence import biases_of as biases_of
+from .recurrent.recurrence import named_activations as named_activations
 from .recurrent.recurrence import weights_of as weights_of
 from .recurrent.recurrent_stack import RecurrentStack as RecurrentStack
 from .recurrent.rnn import Gru as Gru

@@ -120,16 +120,23 @@ def _attention(op: tri.Attention) -> int:
     return 2 * (q.size + y.size) * k.shape[-2]
 
 
-def _recurrent(op: tri.Lstm | tri.Gru | tri.Rnn) -> int:
+def _recurrent(op: tri.Recurrent) -> int:
     x, w, r = _tensors((op.x, op.w, op.r))
     steps = x.shape[0] * x.shape[1]  # of all sequences together
-    return 2 * steps * (w.size + r.size)
+    return 2 * steps * (w.size + r.size) + _projection(op)
 
 
 def _packed_recurrent(op: cpu.PackedRecurrent) -> int:
     x, r = _tensors((op.x, op.r))
     steps = x.shape[0] * x.shape[1]  # of all sequences together
-    return 2 * steps * x.shape[2] * r.shape[2]
+    return 2 * steps * x.shape[2] * r.shape[2] + _projection(op)
+
+
+def _projection(op: tri.Recurrent | cpu.PackedRecurrent) -> int:
+    if not isinstance(op, tri.Lstm | cpu.PackedLstm) or op.projection is None:
+        return 0
+    (y,) = _tensors((op.y,))
+    return 2 * y.size * op.hidden_size
 
 
 def _quantized_lstm(op: tri.QuantizedLstm | cpu.DotLstm) -> int:

@@ -55,6 +55,26 @@ def activation(name: str, alpha: float = 0.0, beta: float = 0.0) -> Activation:
     return functions[name]
 
 
+NamedActivation = tuple[str, tuple[float, ...]]
+"""An activation: its name, and its alpha and its beta where it has them."""
+
+
+def named_activations(
+    names: Sequence[str], alphas: Sequence[float], betas: Sequence[float]
+) -> list[NamedActivation]:
+    """Return activations with their parameters: alphas and betas go to those that take one.
+
+    Raises Invalid for the name of none.
+    """
+    sources = iter(alphas), iter(betas)
+    found: list[NamedActivation] = []
+    for name in names:
+        need_one_of("activation", name, tuple(_DEFAULTS))
+        given = zip(_DEFAULTS[name], sources, strict=False)
+        found.append((name, tuple(next(source, value) for value, source in given)))
+    return found
+
+
 @dataclass(frozen=True)
 class Cell:
     """Describe a kind of recurrent op: gates of its weights, and activations by default."""
@@ -95,17 +115,13 @@ class Recurrent(TriOp, abstract=True):
         return 2 if self.direction == "bidirectional" else 1
 
     def activation_functions(self) -> list[list[Activation]]:
-        """Return each direction's activations; alphas and betas go to those that take one."""
+        """Return each direction's activations."""
         count = len(self.cell.activations)
         names = self.activations or self.cell.activations * self.directions
         if len(names) != count * self.directions:
             raise Invalid(f"has {len(names)} activations, must have {count * self.directions}")
-        alphas, betas = iter(self.alphas), iter(self.betas)
-        functions: list[Activation] = []
-        for name in names:
-            need_one_of("activation", name, tuple(_DEFAULTS))
-            given = zip(_DEFAULTS[name], (alphas, betas), strict=False)
-            functions.append(activation(name, *(next(source, value) for value, source in given)))
+        named = named_activations(names, self.alphas, self.betas)
+        functions = [activation(name, *parameters) for name, parameters in named]
         return [functions[i : i + count] for i in range(0, len(functions), count)]
 
     def clipped(self, x: Array) -> Array:

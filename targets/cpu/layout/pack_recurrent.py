@@ -52,41 +52,52 @@ class _Pack(MachinePattern):
             raise NoMatch("has inputs of a type that is widened, or none")
         rewriter.need_constant(op.r)
         b = None if op.b is None else rewriter.constant(op.b)
+        projection = op.projection if isinstance(op, tri.Lstm) else None
+        if projection is not None:
+            rewriter.need_constant(projection)
         parts = _parts(op, tensor_of(op.r.type).shape[1])
-        columns = panel_columns(parts, x.shape[1], x.dtype, self.machine)
 
         def turn(w: Array) -> Array:
             return np.ascontiguousarray(w.reshape(-1, x.shape[2]).T)
 
-        def pack(r: Array) -> Array:
-            return cpu.pack_recurrent(r, parts, columns)
+        def pack(value: ir.Value, parts: Shape) -> ir.Value:
+            columns = panel_columns(parts, likely(x.shape[1]), x.dtype, self.machine)
+            return packed_constant(
+                op, value, lambda r: cpu.pack_recurrent(r, parts, columns), rewriter
+            )
 
         turned = packed_constant(op, op.w, turn, rewriter)
-        packed = packed_constant(op, op.r, pack, rewriter)
+        packed = pack(op.r, parts)
+        if projection is not None:
+            projection = pack(projection, (tensor_of(projection.type).shape[1],))
 
         def constant(array: Array, what: str) -> ir.Value:
             return constant_before(op, array, what, rewriter)
 
         with rewriter.before(op):
             inputs = tri.MatMul.build(op.x, turned).y
-            states: list[ir.Value | None] = [op.initial_h]
+            rest: list[ir.Value | None] = [op.sequence_lens, op.initial_h]
             more: dict[str, Any] = {}
             kept = None
             if b is not None:
                 added, kept = _biases(op, b.reshape(len(b), 2, -1))
                 inputs = tri.Add.build(inputs, constant(added.reshape(-1), "bias")).y
             if isinstance(op, tri.Gru):
-                states.append(None if kept is None else constant(kept, "hidden_bias"))
+                rest.append(None if kept is None else constant(kept, "hidden_bias"))
                 more["linear_before_reset"] = op.linear_before_reset
             if isinstance(op, tri.Lstm):
-                states.append(op.initial_c)
+                rest += [op.initial_c, op.p, projection]
+                more["input_forget"] = op.input_forget
             new = _PACKED[type(op)].build(
                 inputs,
                 packed,
-                *states,
+                *rest,
                 hidden_size=op.hidden_size,
                 direction=op.direction,
                 activations=op.activations,
+                alphas=op.alphas,
+                betas=op.betas,
+                clip=op.clip,
                 **more,
             )
         rewriter.replace(op, new)
@@ -117,11 +128,17 @@ class _PackBytes(MachinePattern):
                 packed,
                 op.r_scale,
                 sums,
+                op.sequence_lens,
                 op.initial_h,
                 op.initial_c,
+                op.p,
                 hidden_size=op.hidden_size,
                 direction=op.direction,
                 activations=op.activations,
+                alphas=op.alphas,
+                betas=op.betas,
+                clip=op.clip,
+                input_forget=op.input_forget,
             )
         rewriter.replace(op, new)
         rewriter.release(old)

@@ -13,7 +13,16 @@ GATES = {"RNN": 1, "GRU": 3, "LSTM": 4}
 LENGTH, INPUTS = 7, 5
 
 
-def model_of(kind: str, hidden: int, batch: int, states: bool, **attributes: object):
+def model_of(
+    kind: str,
+    hidden: int,
+    batch: int,
+    states: bool,
+    *,
+    peepholes: bool = False,
+    lengths: bool = False,
+    **attributes: object,
+):
     random = np.random.default_rng(0)
     directions = 2 if attributes.get("direction") == "bidirectional" else 1
     width = GATES[kind] * hidden
@@ -21,16 +30,20 @@ def model_of(kind: str, hidden: int, batch: int, states: bool, **attributes: obj
         "w": (directions, width, INPUTS),
         "r": (directions, width, hidden),
         "b": (directions, 2 * width),
+        "p": (directions, 3 * hidden),
     }
+    if not peepholes:
+        del shapes["p"]
     weights = {
         name: (random.standard_normal(shape) / 3).astype(np.float32)
         for name, shape in shapes.items()
     }
     state = [directions, batch, hidden]
     given = ["h", "c"][: len(ENDS[kind])] if states else []
+    more = ["", "", "p"][len(given) :] if peepholes else []
     node = helper.make_node(
         kind,
-        ["x", "w", "r", "b", "", *given],
+        ["x", "w", "r", "b", "n" if lengths else "", *given, *more],
         ["y", *ENDS[kind]],
         hidden_size=hidden,
         **attributes,
@@ -41,6 +54,7 @@ def model_of(kind: str, hidden: int, batch: int, states: bool, **attributes: obj
         [
             helper.make_tensor_value_info("x", TensorProto.FLOAT, [LENGTH, batch, INPUTS]),
             *(helper.make_tensor_value_info(name, TensorProto.FLOAT, state) for name in given),
+            *([helper.make_tensor_value_info("n", TensorProto.INT32, [batch])] if lengths else []),
         ],
         [
             helper.make_tensor_value_info("y", TensorProto.FLOAT, [LENGTH, *state]),
@@ -50,12 +64,15 @@ def model_of(kind: str, hidden: int, batch: int, states: bool, **attributes: obj
     )
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
     onnx.checker.check_model(model)
-    return model, {
+    inputs = {
         value.name: random.standard_normal(
             [d.dim_value for d in value.type.tensor_type.shape.dim]
         ).astype(np.float32)
         for value in graph.input
+        if value.name != "n"
     }
+    counts = random.integers(1, LENGTH, batch, np.int32, endpoint=True)
+    return model, inputs | ({"n": counts} if lengths else {})
 
 
 ENDS = {"RNN": ["y_h"], "GRU": ["y_h"], "LSTM": ["y_h", "y_c"]}
@@ -71,6 +88,30 @@ ENDS = {"RNN": ["y_h"], "GRU": ["y_h"], "LSTM": ["y_h", "y_c"]}
         ("GRU", {"linear_before_reset": 1, "direction": "bidirectional"}),
         ("LSTM", {"direction": "bidirectional"}),
         ("LSTM", {"direction": "reverse"}),
+        ("RNN", {"clip": 0.25}),
+        ("GRU", {"linear_before_reset": 0, "direction": "bidirectional", "clip": 0.25}),
+        ("LSTM", {"peepholes": True, "direction": "bidirectional"}),
+        ("LSTM", {"peepholes": True, "clip": 0.5, "input_forget": 1}),
+        *[
+            ("RNN", {"activations": [name], "activation_alpha": [0.3], "activation_beta": [0.7]})
+            for name in ("Affine", "Elu", "HardSigmoid", "LeakyRelu", "ScaledTanh")
+        ],
+        *[("RNN", {"activations": [name]}) for name in ("Softplus", "Softsign")],
+        ("RNN", {"activations": ["ThresholdedRelu"], "activation_alpha": [0.1]}),
+        ("GRU", {"linear_before_reset": 1, "activations": ["HardSigmoid", "Tanh"]}),
+        (
+            "LSTM",
+            {
+                "direction": "bidirectional",
+                "activations": ["HardSigmoid", "Tanh", "Elu", "Sigmoid", "Affine", "LeakyRelu"],
+                "activation_alpha": [0.2, 0.5, 0.9, 0.1],
+                "activation_beta": [0.5, 0.1],
+            },
+        ),
+        ("RNN", {"lengths": True, "direction": "reverse"}),
+        ("GRU", {"lengths": True, "linear_before_reset": 0, "direction": "bidirectional"}),
+        ("LSTM", {"lengths": True, "direction": "bidirectional"}),
+        ("LSTM", {"lengths": True, "peepholes": True}),
     ],
 )
 @pytest.mark.parametrize(
@@ -92,3 +133,27 @@ def test_agrees(
         np.testing.assert_allclose(made[name], want, rtol=1e-5, atol=1e-5)
     alone = trivium.compile(model, threads=1).run(inputs)
     assert all(np.array_equal(alone[name], made[name]) for name in made)
+
+
+@pytest.mark.parametrize("kind", GATES)
+def test_one_session_runs_any_batch_and_lengths_on_packed_weights(kind: str) -> None:
+    most = 11
+    model, inputs = model_of(kind, 20, most, True, lengths=True, direction="bidirectional")
+    for value in (*model.graph.input, *model.graph.output):
+        for dim in value.type.tensor_type.shape.dim:
+            if dim.dim_value == most:
+                dim.dim_param = "N"
+    session = trivium.compile(model, threads=2)
+    names = {op for kernel in session.manifest.part(CpuPart).kernels for op in kernel.ops}
+    assert f"cpu.packed_{kind.lower()}" in names
+    peer = onnxruntime.InferenceSession(
+        model.SerializeToString(), providers=["CPUExecutionProvider"]
+    )
+    for batch in (1, 4, most):
+        feeds = {
+            name: array[:batch] if name == "n" else array[:, :batch].copy()
+            for name, array in inputs.items()
+        }
+        made = session.run(feeds)
+        for name, want in zip(["y", *ENDS[kind]], peer.run(None, feeds), strict=True):
+            np.testing.assert_allclose(made[name], want, rtol=1e-5, atol=1e-5)

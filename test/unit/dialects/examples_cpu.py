@@ -186,22 +186,31 @@ def blocked_winograd_conv(pick: Pick) -> Example:
     return Example((x, u, bias), {"tile": tile, "outputs": outputs, "sizes": sizes})
 
 
-def _recurrent(pick: Pick, gates: int, parts: tuple[int, ...], hidden: int) -> Example:
-    """Make inputs, packed weights and an initial state, with the attributes of all layers."""
+def _recurrent(
+    pick: Pick, gates: int, parts: tuple[int, ...], hidden: int, shown: int = 0
+) -> Example:
+    """Make inputs, packed weights, lengths and a first state, with the attributes of all layers.
+
+    The state has `shown` elements, or as many as the cell.
+    """
     directions, batch = pick.between(1, 2), pick.between(1, 3)
     x = pick.array((pick.between(1, 4), batch, directions * gates * hidden), "f32")
-    r = pick.array((directions, gates * hidden, hidden), "f32")
+    r = pick.array((directions, gates * hidden, shown or hidden), "f32")
     packed = cpu.pack_recurrent(r, parts, pick.one(4, 8, 16))
-    state = pick.maybe(pick.array((directions, batch, hidden), "f32"))
+    state = pick.maybe(pick.array((directions, batch, shown or hidden), "f32"))
     direction = "bidirectional" if directions > 1 else pick.one("forward", "reverse")
-    return Example((x, packed, state), {"hidden_size": hidden, "direction": direction})
+    common = {"hidden_size": hidden, "direction": direction, "clip": pick.one(0.0, 1.5)}
+    lengths = pick.maybe(np.array(pick.ints(batch, 0, len(x)), pick.one("i4", "i8")))
+    return Example((x, packed, lengths, state), common)
 
 
 def packed_rnn(pick: Pick) -> Example:
     hidden = pick.between(1, 5)
     made = _recurrent(pick, 1, (hidden,), hidden)
-    functions = tuple(pick.one("Tanh", "Relu") for _ in range(made.operands[1].shape[0]))
-    return Example(made.operands, made.attributes | {"activations": functions})
+    names = ("Tanh", "Relu", "Affine", "Elu", "HardSigmoid", "LeakyRelu", "ScaledTanh", "Softplus")
+    functions = tuple(pick.one(*names) for _ in range(made.operands[1].shape[0]))
+    parameters = {"alphas": (0.4, 0.3), "betas": (0.7,)}
+    return Example(made.operands, made.attributes | {"activations": functions} | parameters)
 
 
 def packed_gru(pick: Pick) -> Example:
@@ -213,24 +222,32 @@ def packed_gru(pick: Pick) -> Example:
 
 
 def packed_lstm(pick: Pick) -> Example:
-    hidden = pick.between(1, 5)
-    made = _recurrent(pick, 4, (4 * hidden,), hidden)
-    x, r, state = made.operands
-    memory = pick.maybe(pick.array((r.shape[0], x.shape[1], hidden), "f32"))
-    return Example((x, r, state, memory), made.attributes)
+    hidden, shown = pick.between(1, 5), pick.one(0, 1, 3)
+    made = _recurrent(pick, 4, (4 * hidden,), hidden, shown)
+    (x, r, *states), projection = made.operands, None
+    directions = r.shape[0]
+    if shown:
+        plain = pick.array((directions, shown, hidden), "f32")
+        projection = cpu.pack_recurrent(plain, (shown,), pick.one(4, 8))
+    memory = pick.maybe(pick.array((directions, x.shape[1], hidden), "f32"))
+    p = pick.maybe(pick.array((directions, 3 * hidden), "f32"))
+    attributes = made.attributes | {"input_forget": pick.flag()}
+    return Example((x, r, *states, memory, p, projection), attributes)
 
 
 def dot_lstm(pick: Pick) -> Example:
     hidden = pick.between(1, 5)
     made = _recurrent(pick, 4, (4 * hidden,), hidden)
-    x, packed, state = made.operands
+    x, packed, *states = made.operands
     directions = packed.shape[0]
     r = pick.array((directions, hidden, 4 * hidden), "i8")
     memory = pick.maybe(pick.array((directions, x.shape[1], hidden), "f32"))
     scale = pick.array((directions, 4 * hidden), "f32")
     words = cpu.pack_vnni_recurrent(r, pick.one(16, 32))
     sums = r.sum(1, dtype=np.int32)
-    return Example((x, words, scale, sums, state, memory), made.attributes)
+    p = pick.maybe(pick.array((directions, 3 * hidden), "f32"))
+    attributes = made.attributes | {"input_forget": pick.flag()}
+    return Example((x, words, scale, sums, *states, memory, p), attributes)
 
 
 CPU: dict[type[Op], Maker] = {

@@ -116,6 +116,26 @@ def test_products_of_bytes_count_as_those_of_floats(
         assert multiplies(op) == "i8"
 
 
+def test_projections_count_plain_and_packed() -> None:
+    """Ten states of three elements, which four units make."""
+    text = """func.func @main(%x: tensor<5x2x3xf32>) -> tensor<5x1x2x3xf32> {
+      %w = "tri.constant"() {value = dense<1.0> : tensor<1x16x3xf32>} : () -> tensor<1x16x3xf32>
+      %p = "tri.constant"() {value = dense<2.0> : tensor<1x3x4xf32>} : () -> tensor<1x3x4xf32>
+      %y, %h, %c = "tri.lstm"(%x, %w, %w, %p) {hidden_size = 4,
+        operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 1>} :
+        (tensor<5x2x3xf32>, tensor<1x16x3xf32>, tensor<1x16x3xf32>, tensor<1x3x4xf32>) ->
+        (tensor<5x1x2x3xf32>, tensor<1x2x3xf32>, tensor<1x2x4xf32>)
+      return %y : tensor<5x1x2x3xf32>
+    }"""
+    expected = 2 * 5 * 2 * (16 * 3 + 16 * 3 + 3 * 4)
+    with new_context():
+        module = Module.parse(text)
+        assert count(module) == expected
+        pipeline_for("cpu", 2).run(module)
+        assert "cpu.packed_lstm" in {op.op_name for op in ops(module.operation)}
+        assert count(module) == expected
+
+
 def test_kernels_that_nobody_counts_are_known(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not any(map(is_missing, ("cpu.winograd_conv", "tri.add", "tri.softmax", "cpu.nothing")))
     monkeypatch.delitem(counts._COUNTS, "cpu.winograd_conv")

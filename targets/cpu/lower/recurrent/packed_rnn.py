@@ -6,6 +6,7 @@ from functools import partial
 from .....dialects import cpu
 from .....dialects.core.sizes.atoms import is_symbolic
 from .....dialects.core.tensor import Shape
+from .....dialects.tri.recurrent.recurrence import NamedActivation
 from ...kernels.buffer import Buffer, Lanes
 from ...kernels.builder import KernelBuilder
 from ...kernels.contraction import Contraction
@@ -15,7 +16,9 @@ from ...kernels.loops import each_of
 from ...kernels.panels import StoredPanel
 from ...kernels.value import Value
 from ...registry import template
-from ...schedule.tiles import Tile, fit_tile
+from ...schedule.tiles import fit_tile
+from ..matmul import Finish
+from .cells import gru_cell, lstm_cell, plain_cell
 from .recurrence import (
     Cell,
     Direction,
@@ -25,9 +28,6 @@ from .recurrence import (
     Walk,
     activations_of,
     columns_of,
-    gru_cell,
-    lstm_cell,
-    plain_cell,
 )
 
 Recall = Callable[[Buffer, int], None]
@@ -39,12 +39,13 @@ def lower_packed_rnn(
     kernel: KernelBuilder,
     x: Buffer,
     r: Buffer,
+    sequence_lens: Buffer | None,
     initial_h: Buffer | None,
     y: Epilogue,
     y_h: Epilogue,
 ) -> None:
     layer = PackedLayer(op, kernel, x, r, (op.hidden_size,))
-    layer.run(("Tanh",), plain_cell, [initial_h], y, [y_h])
+    layer.run(("Tanh",), plain_cell, [initial_h], y, [y_h], sequence_lens)
 
 
 @template(cpu.PackedLstm)
@@ -53,15 +54,24 @@ def lower_packed_lstm(
     kernel: KernelBuilder,
     x: Buffer,
     r: Buffer,
+    sequence_lens: Buffer | None,
     initial_h: Buffer | None,
     initial_c: Buffer | None,
+    p: Buffer | None,
+    projection: Buffer | None,
     y: Epilogue,
     y_h: Epilogue,
     y_c: Epilogue,
 ) -> None:
     layer = PackedLayer(op, kernel, x, r, (4 * op.hidden_size,))
+
+    def project(direction: IndexExpr, shown: Buffer, finish: Finish) -> None:
+        assert projection is not None
+        layer.multiply(shown, projection.part([direction]), y_h.shape[-1], finish)
+
+    cell = lstm_cell(op, p, None if projection is None else project)
     functions = ("Sigmoid", "Tanh", "Tanh")
-    layer.run(functions, lstm_cell, [initial_h, initial_c], y, [y_h, y_c])
+    layer.run(functions, cell, [initial_h, initial_c], y, [y_h, y_c], sequence_lens)
 
 
 @template(cpu.PackedGru)
@@ -70,6 +80,7 @@ def lower_packed_gru(
     kernel: KernelBuilder,
     x: Buffer,
     r: Buffer,
+    sequence_lens: Buffer | None,
     initial_h: Buffer | None,
     b: Buffer | None,
     y: Epilogue,
@@ -82,7 +93,7 @@ def lower_packed_gru(
     cell = gru_cell(op.linear_before_reset, None if b is None else bias)
     parts = cpu.gru_parts(op.hidden_size, op.linear_before_reset)
     layer = PackedLayer(op, kernel, x, r, parts)
-    layer.run(("Sigmoid", "Tanh"), cell, [initial_h], y, [y_h])
+    layer.run(("Sigmoid", "Tanh"), cell, [initial_h], y, [y_h], sequence_lens)
 
 
 class PackedLayer(RecurrentLayer):
@@ -102,6 +113,7 @@ class PackedLayer(RecurrentLayer):
         initial: Sequence[Buffer | None],
         y: Epilogue,
         last: Sequence[Epilogue],
+        lengths: Buffer | None,
     ) -> None:
         """Emit the layer, with the activations that it has by default if it names none."""
         directions = self.r.shape[0]
@@ -109,11 +121,12 @@ class PackedLayer(RecurrentLayer):
         same = len(set(functions)) == 1
         if directions > 1 and same:
             self.memory = self.kernel.private
-        state = partial(self.memory, (self.batch, self.hidden), self.dtype)
-        walk = Walk(cell, state, [state() for _ in initial], initial, y, last)
+        states = [self.memory((self.batch, each.shape[-1]), self.dtype) for each in last]
+        allocate = partial(self.memory, (self.batch, self.hidden), self.dtype)
+        walk = Walk(cell, allocate, states, initial, y, last, lengths)
         totals = self.memory((self.batch, self.width), self.dtype)
 
-        def emit(number: IndexExpr, names: Sequence[str]) -> None:
+        def emit(number: IndexExpr, names: Sequence[NamedActivation]) -> None:
             back = IndexExpr(1) if self.op.direction == "reverse" else number
             walk.emit(self._direction(number, totals), names, Direction(number, back))
 
@@ -131,27 +144,43 @@ class PackedLayer(RecurrentLayer):
 
     def recalling(self, number: IndexExpr, totals: Buffer) -> Recall:
         """Return what multiplies a state of a direction by the weights of a part of its gates."""
-        panels, depth = self.r.part([number]), (self.hidden,)
-        tile = self._tile()
+        panels, columns = self.r.part([number]), self.r.shape[3]
 
         def recall(state: Buffer, part: int) -> None:
-            columns = self.r.shape[3]
             before = sum(-(-count // columns) for count in self.parts[:part])
             first, count = sum(self.parts[:part]), self.parts[part]
             into = columns_of(totals, IndexExpr(first), count)
-            Contraction(
-                self.batch,
+            self.multiply(
+                state,
+                panels,
                 count,
-                depth,
-                self.dtype,
-                lambda rows, i, k: state.load([rows.first + i, *k]),
-                StoredPanel(panels, depth, tile, IndexExpr(before)),
                 lambda i, j, total, lanes: into.store(total, [i, j], lanes),
-            ).emit(tile)
+                before,
+            )
 
         return recall
 
-    def _tile(self) -> Tile:
-        """Return the tile of a product: a whole panel, where the registers suffice."""
+    def multiply(
+        self,
+        state: Buffer,
+        panels: Buffer,
+        count: int,
+        finish: Finish,
+        before: int = 0,
+    ) -> None:
+        """Multiply a state by some columns, stored in panels behind those `before` them.
+
+        A tile is as wide as a panel, where the registers suffice.
+        """
         rows = 0 if is_symbolic(self.batch) else self.batch
-        return fit_tile(self.kernel.machine, self.dtype, self.batch, self.r.shape[3], rows)
+        depth, columns = panels.shape[1:]
+        tile = fit_tile(self.kernel.machine, self.dtype, self.batch, columns, rows)
+        Contraction(
+            self.batch,
+            count,
+            (depth,),
+            self.dtype,
+            lambda rows, i, k: state.load([rows.first + i, *k]),
+            StoredPanel(panels, (depth,), tile, IndexExpr(before)),
+            finish,
+        ).emit(tile)

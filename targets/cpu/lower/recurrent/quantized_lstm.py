@@ -17,22 +17,15 @@ from ...kernels.panels import DirectPanel, StoredPanel
 from ...kernels.strips import Strip
 from ...kernels.value import Value
 from ...kernels.vnni import load_word
-from ...registry import accepts, template
+from ...registry import template
 from ...schedule.tiles import choose_tile, fit_tile
+from .cells import lstm_cell
 from .packed_rnn import PackedLayer, Recall
-from .recurrence import ACTIVATIONS, lstm_cell
 
 FUNCTIONS = ("Sigmoid", "Tanh", "Tanh")
 
 Store = Callable[[Value, Value, Sequence[IndexExpr], Lanes | None], None]
 """Store bytes, given as floats, of a state; the second value is their zero point."""
-
-
-@accepts(tri.QuantizedLstm)
-def plain_quantized_lstm(op: tri.QuantizedLstm) -> bool:
-    """Runs quantised LSTM only with Relu, Sigmoid and Tanh, and with no other option"""
-    options = op.clip or op.sequence_lens is not None or op.p is not None or op.input_forget
-    return set(op.activations) <= ACTIVATIONS.keys() and not options
 
 
 @template(tri.QuantizedLstm)
@@ -42,16 +35,17 @@ def lower_quantized_lstm(
     x: Buffer,
     r: Buffer,
     r_scale: Buffer,
-    sequence_lens: None,
+    sequence_lens: Buffer | None,
     initial_h: Buffer | None,
     initial_c: Buffer | None,
-    p: None,
+    p: Buffer | None,
     y: Epilogue,
     y_h: Epilogue,
     y_c: Epilogue,
 ) -> None:
     layer = _IntegerLayer(op, kernel, x, r, r_scale)
-    layer.run(FUNCTIONS, lstm_cell, [initial_h, initial_c], y, [y_h, y_c])
+    states = [initial_h, initial_c]
+    layer.run(FUNCTIONS, lstm_cell(op, p), states, y, [y_h, y_c], sequence_lens)
 
 
 @template(cpu.DotLstm)
@@ -62,14 +56,17 @@ def lower_dot_lstm(
     r: Buffer,
     r_scale: Buffer,
     r_sums: Buffer,
+    sequence_lens: Buffer | None,
     initial_h: Buffer | None,
     initial_c: Buffer | None,
+    p: Buffer | None,
     y: Epilogue,
     y_h: Epilogue,
     y_c: Epilogue,
 ) -> None:
     layer = _DotLayer(op, kernel, x, r, r_scale, r_sums)
-    layer.run(FUNCTIONS, lstm_cell, [initial_h, initial_c], y, [y_h, y_c])
+    states = [initial_h, initial_c]
+    layer.run(FUNCTIONS, lstm_cell(op, p), states, y, [y_h, y_c], sequence_lens)
 
 
 class _RoundedLayer(PackedLayer):

@@ -1,37 +1,33 @@
-"""The walk of a recurrent layer along time, step by step, with the cells that it may have."""
+"""The walk of a recurrent layer along time, step by step."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from .....dialects import cpu, tri
 from .....dialects.core.tensor import Tensor
+from .....dialects.tri.recurrent.recurrence import NamedActivation, named_activations
 from ....kernels.arithmetic import compute_dtype
-from ...kernels.approximation import sigmoid, tanh
 from ...kernels.buffer import Buffer, Lanes, zero
 from ...kernels.builder import KernelBuilder
 from ...kernels.epilogue import Epilogue, each_vector
-from ...kernels.index import IndexExpr, for_each
+from ...kernels.index import IndexExpr, as_index, for_each, index_of
 from ...kernels.value import Value
-
-ACTIVATIONS: dict[str, Callable[[Value], Value]] = {
-    "Relu": lambda x: x.maximum(0),
-    "Sigmoid": sigmoid,
-    "Tanh": tanh,
-}
+from .activations import function_of
 
 RecurrentOp = tri.Recurrent | cpu.PackedRecurrent | tri.QuantizedLstm | cpu.DotLstm
 
 
 def activations_of(
     op: RecurrentOp, defaults: tuple[str, ...], directions: int
-) -> list[tuple[str, ...]]:
-    """Return the names of the activations of each direction: `defaults` if the op names none."""
-    names, count = op.activations or defaults * directions, len(defaults)
-    return [names[first : first + count] for first in range(0, len(names), count)]
+) -> list[tuple[NamedActivation, ...]]:
+    """Return the activations of each direction: `defaults` if the op names none."""
+    count = len(defaults)
+    named = named_activations(op.activations or defaults * directions, op.alphas, op.betas)
+    return [tuple(named[first : first + count]) for first in range(0, len(named), count)]
 
 
 Allocate = Callable[[], Buffer]
-"""Get memory for a state, [batch, hidden]."""
+"""Get memory for numbers of the cells, [batch, hidden]."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +46,7 @@ class Layer:
     totals: Buffer
     recall: Callable[[Buffer, int], None]
     dtype: str
+    clip: float
 
     def recalled(self, which: int, at: list[IndexExpr], lanes: Lanes | None) -> Value:
         """Load the contribution of the state to a gate."""
@@ -66,133 +63,74 @@ class Direction:
     number: IndexExpr
     back: IndexExpr  # 1 where the last time comes first, else 0
 
-    def time(self, step: IndexExpr, length: int) -> IndexExpr:
+    def time(self, step: IndexExpr, length: IndexExpr) -> IndexExpr:
         """Return the time of a step."""
         if self.back.known is not None:
-            return IndexExpr(length - 1) - step if self.back.known else step
-        return step + self.back * (IndexExpr(length - 1) - step * 2)
+            return length - 1 - step if self.back.known else step
+        return step + self.back * (length - 1 - step * 2)
 
 
 @dataclass(frozen=True)
 class Step:
-    """Hold what one step of a direction reads and writes; it updates `states` in place."""
+    """Hold what one step of a direction reads and writes; it updates `states` in place.
+
+    Rows of the batch have `lengths`, or all the whole one. Beyond it a row has no more steps: its
+    state stays, and its output is zero.
+    """
 
     layer: Layer
-    time: IndexExpr
+    number: IndexExpr
     states: Sequence[Buffer]
     y: Epilogue
-    direction: IndexExpr
+    direction: Direction
+    lengths: Buffer | None
+
+    def place(self, row: IndexExpr) -> tuple[IndexExpr, Value | None]:
+        """Return the time of a row, and whether it has this step where some may not have it."""
+        whole = self.layer.length
+        if self.lengths is None:
+            return self.direction.time(self.number, as_index(whole)), None
+        length = index_of(self.lengths.load([row])).minimum(whole)
+        active = self.number.less(length)
+        return self.direction.time(self.number, length).select(active, self.number), active
 
     def gate(self, which: int, at: list[IndexExpr], lanes: Lanes | None) -> Value:
         """Load the contribution of the inputs to a gate."""
-        row = self.time * self.layer.batch + at[0]
+        time, _ = self.place(at[0])
+        row = time * self.layer.batch + at[0]
         return self.layer.inputs.load([row, at[1] + which * self.layer.hidden], lanes)
 
     def total(self, which: int, at: list[IndexExpr], lanes: Lanes | None) -> Value:
         """Load the contributions of the inputs and of the state to a gate."""
         return self.gate(which, at, lanes) + self.layer.recalled(which, at, lanes)
 
+    def activate(self, function: Callable[[Value], Value], x: Value) -> Value:
+        """Apply the activation of a gate, whose input the layer may clip."""
+        limit = self.layer.clip
+        return function(x.maximum(-limit).minimum(limit) if limit else x)
+
+    def keep(self, part: int, value: Value, at: list[IndexExpr], lanes: Lanes | None) -> None:
+        """Store a part of the state."""
+        state = self.states[part]
+        _, active = self.place(at[0])
+        state.store(_where(active, value, lambda: state.load(at, lanes)), at, lanes)
+
     def store(self, output: Value, at: list[IndexExpr], lanes: Lanes | None) -> None:
         """Store the output, which is the first state too."""
-        self.states[0].store(output, at, lanes)
-        self.y.store(output, [self.time, self.direction, *at], lanes)
+        self.keep(0, output, at, lanes)
+        time, active = self.place(at[0])
+        shown = _where(active, output, lambda: output.like(0))
+        self.y.store(shown, [time, self.direction.number, *at], lanes)
+
+
+def _where(active: Value | None, value: Value, other: Callable[[], Value]) -> Value:
+    return value if active is None else active.select(value, other())
 
 
 Functions = Sequence[Callable[[Value], Value]]
 
 Cell = Callable[[Functions, Allocate], Callable[[Step], None]]
 """Make the function that emits a step of a cell with some activations."""
-
-
-def plain_cell(functions: Functions, allocate: Allocate) -> Callable[[Step], None]:
-    """Make the step of a plain cell."""
-    (f,) = functions
-
-    def emit(step: Step) -> None:
-        step.layer.recall(step.states[0], 0)
-        step.layer.each(lambda at, lanes: step.store(f(step.total(0, at, lanes)), at, lanes))
-
-    return emit
-
-
-def lstm_cell(functions: Functions, allocate: Allocate) -> Callable[[Step], None]:
-    """Make the step of long short-term memory."""
-    f, g, show = functions
-
-    def emit(step: Step) -> None:
-        h, c = step.states
-        step.layer.recall(h, 0)
-
-        def unit(at: list[IndexExpr], lanes: Lanes | None) -> None:
-            taken, shown, kept, new = (step.total(i, at, lanes) for i in range(4))
-            memory = f(kept) * c.load(at, lanes) + f(taken) * g(new)
-            output = f(shown) * show(memory)
-            c.store(memory, at, lanes)
-            step.store(output, at, lanes)
-
-        step.layer.each(unit)
-
-    return emit
-
-
-Bias = Callable[[IndexExpr, list[IndexExpr], Lanes | None], Value]
-"""Load the bias of the contribution of the state to the hidden part, of a direction."""
-
-
-def gru_cell(linear_before_reset: bool, bias: Bias | None) -> Cell:
-    """Return the cell of gated recurrent units.
-
-    With `linear_before_reset` the state is multiplied by all weights at once, otherwise by those of
-    the gates and of the hidden part one after the other.
-    """
-
-    def recalled_hidden(step: Step, at: list[IndexExpr], lanes: Lanes | None) -> Value:
-        recalled = step.layer.recalled(2, at, lanes)
-        return recalled if bias is None else recalled + bias(step.direction, at, lanes)
-
-    def linear(functions: Functions, allocate: Allocate) -> Callable[[Step], None]:
-        f, g = functions
-
-        def emit(step: Step) -> None:
-            (h,) = step.states
-            step.layer.recall(h, 0)
-
-            def unit(at: list[IndexExpr], lanes: Lanes | None) -> None:
-                z, reset = (f(step.total(i, at, lanes)) for i in range(2))
-                recalled = reset * recalled_hidden(step, at, lanes)
-                new = g(step.gate(2, at, lanes) + recalled)
-                step.store((1 - z) * new + z * h.load(at, lanes), at, lanes)
-
-            step.layer.each(unit)
-
-        return emit
-
-    def scaled(functions: Functions, allocate: Allocate) -> Callable[[Step], None]:
-        f, g = functions
-        update, kept = allocate(), allocate()
-
-        def emit(step: Step) -> None:
-            (h,) = step.states
-            step.layer.recall(h, 0)
-
-            def gates(at: list[IndexExpr], lanes: Lanes | None) -> None:
-                z, reset = (f(step.total(i, at, lanes)) for i in range(2))
-                update.store(z, at, lanes)
-                kept.store(reset * h.load(at, lanes), at, lanes)
-
-            def unit(at: list[IndexExpr], lanes: Lanes | None) -> None:
-                recalled = recalled_hidden(step, at, lanes)
-                new = g(step.gate(2, at, lanes) + recalled)
-                z = update.load(at, lanes)
-                step.store((1 - z) * new + z * h.load(at, lanes), at, lanes)
-
-            step.layer.each(gates)
-            step.layer.recall(kept, 1)
-            step.layer.each(unit)
-
-        return emit
-
-    return linear if linear_before_reset else scaled
 
 
 def columns_of(matrix: Buffer, first: IndexExpr, count: int) -> Buffer:
@@ -205,7 +143,8 @@ def columns_of(matrix: Buffer, first: IndexExpr, count: int) -> Buffer:
 class Walk:
     """Emit the steps of the directions of a layer, from the initial states to the last ones.
 
-    Directions share `states`; initial states that are not given are zero.
+    Directions share `states`; initial states that are not given are zero. `lengths` are those of
+    the sequences, if they differ.
     """
 
     cell: Cell
@@ -214,10 +153,13 @@ class Walk:
     initial: Sequence[Buffer | None]
     y: Epilogue
     last: Sequence[Epilogue]
+    lengths: Buffer | None
 
-    def emit(self, layer: Layer, activations: Sequence[str], direction: Direction) -> None:
+    def emit(
+        self, layer: Layer, activations: Sequence[NamedActivation], direction: Direction
+    ) -> None:
         """Emit one direction."""
-        emit = self.cell([ACTIVATIONS[name] for name in activations], self.allocate)
+        emit = self.cell([function_of(each) for each in activations], self.allocate)
         for state, given in zip(self.states, self.initial, strict=True):
 
             def begin(
@@ -231,11 +173,10 @@ class Walk:
                 else:
                     state.store(given.load([direction.number, *at], lanes), at, lanes)
 
-            layer.each(begin)
+            each_vector(state.shape, layer.kernel.lanes(layer.dtype), begin)
 
         def one(i: IndexExpr) -> None:
-            time = direction.time(i, layer.length)
-            emit(Step(layer, time, self.states, self.y, direction.number))
+            emit(Step(layer, i, self.states, self.y, direction, self.lengths))
 
         for_each(layer.length, one)
         for state, epilogue in zip(self.states, self.last, strict=True):
@@ -248,7 +189,7 @@ class Walk:
             ) -> None:
                 epilogue.store(state.load(at, lanes), [direction.number, *at], lanes)
 
-            layer.each(finish)
+            each_vector(state.shape, layer.kernel.lanes(layer.dtype), finish)
 
 
 class RecurrentLayer:
@@ -271,4 +212,4 @@ class RecurrentLayer:
 
     def layer(self, inputs: Buffer, totals: Buffer, recall: Callable[[Buffer, int], None]) -> Layer:
         sizes = (self.length, self.batch, self.hidden)
-        return Layer(self.kernel, *sizes, inputs, totals, recall, self.dtype)
+        return Layer(self.kernel, *sizes, inputs, totals, recall, self.dtype, self.op.clip)

@@ -14,9 +14,9 @@ from ...kernels.index import IndexExpr, for_each
 from ...kernels.transposition import store_transposed
 from ...kernels.value import Value
 from ...registry import accepts, template
-from ..matmul import emit_matrix_product
+from ..matmul import Finish, emit_matrix_product
+from .cells import gru_cell, lstm_cell, plain_cell
 from .recurrence import (
-    ACTIVATIONS,
     Cell,
     Direction,
     Layer,
@@ -24,28 +24,13 @@ from .recurrence import (
     Walk,
     activations_of,
     columns_of,
-    gru_cell,
-    lstm_cell,
-    plain_cell,
 )
 
 
 @accepts(tri.Rnn, tri.Gru, tri.Lstm)
-def common_activations(op: tri.Recurrent) -> bool:
-    """Runs recurrent layers only with the activations Relu, Sigmoid and Tanh"""
-    return set(op.activations) <= ACTIVATIONS.keys()
-
-
-@accepts(tri.Rnn, tri.Gru, tri.Lstm)
-def plain_walk(op: tri.Recurrent) -> bool:
-    """Runs recurrent layers only without clip and sequence_lens, with layout 0"""
-    return not op.clip and op.sequence_lens is None and op.layout == 0
-
-
-@accepts(tri.Lstm)
-def plain_lstm(op: tri.Lstm) -> bool:
-    """Runs LSTM only without peepholes, projection and input_forget"""
-    return op.p is None and op.projection is None and not op.input_forget
+def sequence_first(op: tri.Recurrent) -> bool:
+    """Runs recurrent layers only with layout 0"""
+    return op.layout == 0
 
 
 @template(tri.Rnn)
@@ -56,13 +41,13 @@ def lower_rnn(
     w: Buffer,
     r: Buffer,
     b: Buffer | None,
-    sequence_lens: None,
+    sequence_lens: Buffer | None,
     initial_h: Buffer | None,
     y: Epilogue,
     y_h: Epilogue,
 ) -> None:
     layer = _PlainLayer(op, kernel, x, w, r, b, parts=(op.hidden_size,), added=1)
-    layer.run(("Tanh",), plain_cell, [initial_h], y, [y_h])
+    layer.run(("Tanh",), plain_cell, [initial_h], y, [y_h], sequence_lens)
 
 
 @template(tri.Lstm)
@@ -73,18 +58,25 @@ def lower_lstm(
     w: Buffer,
     r: Buffer,
     b: Buffer | None,
-    sequence_lens: None,
+    sequence_lens: Buffer | None,
     initial_h: Buffer | None,
     initial_c: Buffer | None,
-    p: None,
-    projection: None,
+    p: Buffer | None,
+    projection: Buffer | None,
     y: Epilogue,
     y_h: Epilogue,
     y_c: Epilogue,
 ) -> None:
     layer = _PlainLayer(op, kernel, x, w, r, b, parts=(4 * op.hidden_size,), added=4)
+
+    def project(direction: IndexExpr, shown: Buffer, finish: Finish) -> None:
+        assert projection is not None
+        weights = projection.part([direction]).transpose((1, 0))
+        emit_matrix_product(kernel, shown, weights, finish)
+
+    cell = lstm_cell(op, p, None if projection is None else project)
     functions = ("Sigmoid", "Tanh", "Tanh")
-    layer.run(functions, lstm_cell, [initial_h, initial_c], y, [y_h, y_c])
+    layer.run(functions, cell, [initial_h, initial_c], y, [y_h, y_c], sequence_lens)
 
 
 @template(tri.Gru)
@@ -95,7 +87,7 @@ def lower_gru(
     w: Buffer,
     r: Buffer,
     b: Buffer | None,
-    sequence_lens: None,
+    sequence_lens: Buffer | None,
     initial_h: Buffer | None,
     y: Epilogue,
     y_h: Epilogue,
@@ -107,7 +99,7 @@ def lower_gru(
     cell = gru_cell(op.linear_before_reset, None if b is None else bias)
     parts = cpu.gru_parts(op.hidden_size, op.linear_before_reset)
     layer = _PlainLayer(op, kernel, x, w, r, b, parts, added=2)
-    layer.run(("Sigmoid", "Tanh"), cell, [initial_h], y, [y_h])
+    layer.run(("Sigmoid", "Tanh"), cell, [initial_h], y, [y_h], sequence_lens)
 
 
 class _PlainLayer(RecurrentLayer):
@@ -138,14 +130,16 @@ class _PlainLayer(RecurrentLayer):
         initial: Sequence[Buffer | None],
         y: Epilogue,
         last: Sequence[Epilogue],
+        lengths: Buffer | None,
     ) -> None:
         """Emit the layer, with the activations that it has by default if it names none."""
         directions = self.w.shape[0]
         weights = self._scratch(self.x.shape[2], self.width)
-        recurrent = self._scratch(self.hidden, self.width)
+        recurrent = self._scratch(self.r.shape[2], self.width)
         layer = self._multiplied(recurrent)
-        state = partial(self._scratch, self.batch, self.hidden)
-        walk = Walk(cell, state, [state() for _ in initial], initial, y, last)
+        states = [self._scratch(self.batch, each.shape[-1]) for each in last]
+        allocate = partial(self._scratch, self.batch, self.hidden)
+        walk = Walk(cell, allocate, states, initial, y, last, lengths)
         for number, names in enumerate(activations_of(self.op, defaults, directions)):
             self._prepare(layer.inputs, weights, recurrent, IndexExpr(number))
             back = number == 1 or self.op.direction == "reverse"

@@ -24,13 +24,3 @@ func.func @keeps_more_than_bytes(%x: tensor<5x1x20xf32>, %s: tensor<1x20xf32>) -
       : (tensor<5x1x20xf32>, tensor<1x5x20xi32>, tensor<1x20xf32>) -> (tensor<5x1x1x5xf32>, tensor<1x1x5xf32>, tensor<1x1x5xf32>)
   return %y_h : tensor<1x1x5xf32>
 }
-
-// A layer that no kernel runs stays as it is.
-// CHECK-LABEL: func.func @keeps_clipped_layer
-// CHECK:         tri.quantized_lstm
-func.func @keeps_clipped_layer(%x: tensor<5x1x20xf32>, %s: tensor<1x20xf32>) -> tensor<1x1x5xf32> {
-  %r = "tri.constant"() {value = dense<7> : tensor<1x5x20xi32>} : () -> tensor<1x5x20xi32>
-  %y, %y_h, %y_c = "tri.quantized_lstm"(%x, %r, %s) {clip = 1.0 : f64, hidden_size = 5, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0>}
-      : (tensor<5x1x20xf32>, tensor<1x5x20xi32>, tensor<1x20xf32>) -> (tensor<5x1x1x5xf32>, tensor<1x1x5xf32>, tensor<1x1x5xf32>)
-  return %y_h : tensor<1x1x5xf32>
-}

@@ -18,6 +18,42 @@ func.func @packs_lstm(%x: tensor<5x2x3xf32>, %h: tensor<2x2x4xf32>) -> tensor<5x
   return %y : tensor<5x2x2x4xf32>
 }
 
+// Panels are as wide as the likely batch wants; the kernel serves any.
+// CHECK-LABEL: func.func @packs_any_batch
+// CHECK:         "cpu.packed_rnn"{{.*}} tensor<1x1x4x16xf32>
+func.func @packs_any_batch(%x: tensor<5x?x3xf32, ["", "N", ""]>) -> tensor<1x?x4xf32, ["", "N", ""]>
+    attributes {trivium.symbols = {N = "1..:1"}} {
+  %w = "tri.constant"() {value = dense<1.0> : tensor<1x4x3xf32>} : () -> tensor<1x4x3xf32>
+  %r = "tri.constant"() {value = dense<2.0> : tensor<1x4x4xf32>} : () -> tensor<1x4x4xf32>
+  %y, %y_h = "tri.rnn"(%x, %w, %r) {hidden_size = 4, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0>}
+      : (tensor<5x?x3xf32, ["", "N", ""]>, tensor<1x4x3xf32>, tensor<1x4x4xf32>) -> (tensor<5x1x?x4xf32, ["", "", "N", ""]>, tensor<1x?x4xf32, ["", "N", ""]>)
+  return %y_h : tensor<1x?x4xf32, ["", "N", ""]>
+}
+
+// The projection is packed as the weights of the state are; lengths and peepholes stay as
+// they are.
+// CHECK-LABEL: func.func @packs_projection
+// CHECK-SAME:    (%[[X:.*]]: {{.*}}, %[[N:.*]]: {{.*}}, %[[PEEP:.*]]: {{.*}})
+// CHECK-DAG:     %[[R:.*]] = "tri.constant"() {value = {{.*}} : tensor<1x1x3x16xf32>}
+// CHECK-DAG:     %[[P:.*]] = "tri.constant"() {value = {{.*}} : tensor<1x1x4x16xf32>}
+// CHECK:         "cpu.packed_lstm"({{.*}}, %[[R]], %[[N]], %[[PEEP]], %[[P]]) {{.*}}clip = 5.000000e-01 {{.*}}input_forget = true
+func.func @packs_projection(%x: tensor<5x2x3xf32>, %n: tensor<2xi64>, %p: tensor<1x12xf32>) -> tensor<5x1x2x3xf32> {
+  %w = "tri.constant"() {value = dense<1.0> : tensor<1x16x3xf32>} : () -> tensor<1x16x3xf32>
+  %shown = "tri.constant"() {value = dense<2.0> : tensor<1x3x4xf32>} : () -> tensor<1x3x4xf32>
+  %y, %y_h, %y_c = "tri.lstm"(%x, %w, %w, %n, %p, %shown) {hidden_size = 4, clip = 0.5, input_forget = true, operandSegmentSizes = array<i32: 1, 1, 1, 0, 1, 0, 0, 1, 1>}
+      : (tensor<5x2x3xf32>, tensor<1x16x3xf32>, tensor<1x16x3xf32>, tensor<2xi64>, tensor<1x12xf32>, tensor<1x3x4xf32>) -> (tensor<5x1x2x3xf32>, tensor<1x2x3xf32>, tensor<1x2x4xf32>)
+  return %y : tensor<5x1x2x3xf32>
+}
+
+// CHECK-LABEL: func.func @keeps_variable_projection
+// CHECK:         "tri.lstm"
+func.func @keeps_variable_projection(%x: tensor<5x2x3xf32>, %shown: tensor<1x3x4xf32>) -> tensor<5x1x2x3xf32> {
+  %w = "tri.constant"() {value = dense<1.0> : tensor<1x16x3xf32>} : () -> tensor<1x16x3xf32>
+  %y, %y_h, %y_c = "tri.lstm"(%x, %w, %w, %shown) {hidden_size = 4, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 1>}
+      : (tensor<5x2x3xf32>, tensor<1x16x3xf32>, tensor<1x16x3xf32>, tensor<1x3x4xf32>) -> (tensor<5x1x2x3xf32>, tensor<1x2x3xf32>, tensor<1x2x4xf32>)
+  return %y : tensor<5x1x2x3xf32>
+}
+
 // The reset gate scales the bias of the hidden part: that is added in the cell.
 // CHECK-LABEL: func.func @keeps_scaled_bias
 // CHECK-DAG:     "tri.constant"() {value = dense<[5.0{{.*}}, 5.0{{.*}}, 5.0{{.*}}, 5.0{{.*}}, 2.5{{.*}}, 2.5{{.*}}]> : tensor<6xf32>}
@@ -72,15 +108,18 @@ func.func @keeps_variable_weights(%x: tensor<5x2x3xf32>, %w: tensor<1x4x3xf32>, 
   return %y_h : tensor<1x2x4xf32>
 }
 
-// No kernel clips.
-// CHECK-LABEL: func.func @keeps_refused_cells
+// No kernel has the batch first. Activations keep their parameters.
+// CHECK-LABEL: func.func @keeps_refused_layouts
 // CHECK:         "tri.rnn"
-func.func @keeps_refused_cells(%x: tensor<5x2x3xf32>) -> tensor<1x2x4xf32> {
+// CHECK:         "cpu.packed_rnn"{{.*}} {activations = ["Elu"], alphas = array<f64: 5.000000e-01>
+func.func @keeps_refused_layouts(%x: tensor<5x2x3xf32>) -> (tensor<5x1x4xf32>, tensor<1x2x4xf32>) {
   %w = "tri.constant"() {value = dense<1.0> : tensor<1x4x3xf32>} : () -> tensor<1x4x3xf32>
   %r = "tri.constant"() {value = dense<2.0> : tensor<1x4x4xf32>} : () -> tensor<1x4x4xf32>
-  %y, %y_h = "tri.rnn"(%x, %w, %r) {hidden_size = 4, clip = 1.0, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0>}
+  %y, %y_h = "tri.rnn"(%x, %w, %r) {hidden_size = 4, layout = 1, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0>}
+      : (tensor<5x2x3xf32>, tensor<1x4x3xf32>, tensor<1x4x4xf32>) -> (tensor<5x2x1x4xf32>, tensor<5x1x4xf32>)
+  %z, %z_h = "tri.rnn"(%x, %w, %r) {hidden_size = 4, activations = ["Elu"], alphas = array<f64: 0.5>, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0>}
       : (tensor<5x2x3xf32>, tensor<1x4x3xf32>, tensor<1x4x4xf32>) -> (tensor<5x1x2x4xf32>, tensor<1x2x4xf32>)
-  return %y_h : tensor<1x2x4xf32>
+  return %y_h, %z_h : tensor<5x1x4xf32>, tensor<1x2x4xf32>
 }
 
 // A product of f16 would round what the cell adds up.

@@ -22,6 +22,20 @@ def call(
     **parameters: Any,
 ) -> list[Any]:
     """Run one operator by the reference of the ops that it becomes."""
+    graph = graph_of(type_, inputs, weights, outputs, slots, **parameters)
+    with new_context():
+        return list(interpret.run(import_pnnx(graph), [np.asarray(array) for array in inputs]))
+
+
+def graph_of(
+    type_: str,
+    inputs: Sequence[Any],
+    weights: Mapping[str, Any] | None = None,
+    outputs: int = 1,
+    slots: Sequence[str] = (),
+    **parameters: Any,
+) -> Graph:
+    """Return a graph of one operator, with inputs in0, in1, … and outputs out0, out1, …"""
     graph = Graph()
     operator = graph.add_operator(type_, "op")
     for index, array in enumerate(inputs):
@@ -37,8 +51,7 @@ def call(
         operand = graph.add_operand(f"y{index}")
         operator.add_output(operand)
         graph.add_operator("pnnx.Output", f"out{index}").add_input(operand)
-    with new_context():
-        return list(interpret.run(import_pnnx(graph), [np.asarray(array) for array in inputs]))
+    return graph
 
 
 def normal(*shape: int, seed: int = 0) -> Any:

@@ -3,11 +3,12 @@
 from typing import Any
 
 import pytest
+import trivium
 
 torch: Any = pytest.importorskip("torch")
 F = torch.nn.functional
 
-from one_operator import X2, call, close, normal  # noqa: E402
+from one_operator import X2, call, close, graph_of, normal  # noqa: E402
 
 
 @pytest.mark.parametrize("axes", [1, 2, 3])
@@ -73,6 +74,20 @@ def test_recurrent_layers(kind: str, batched: bool) -> None:
     close(got, wanted)
     # What nobody asks for is not made.
     close(call(f"nn.{kind}", [x], weights, hidden_size=3, **options, **more), y)
+
+
+@pytest.mark.parametrize(("hidden", "shown", "batch"), [(3, 2, 1), (20, 17, 5), (19, 16, 2)])
+def test_projections_run_natively(hidden: int, shown: int, batch: int) -> None:
+    torch.manual_seed(0)
+    options = {"bidirectional": True, "proj_size": shown}
+    module = torch.nn.LSTM(5, hidden, **options)
+    x = normal(4, batch, 5)
+    weights = {name: value.detach() for name, value in module.state_dict().items()}
+    graph = graph_of("nn.LSTM", [x], weights, 3, hidden_size=hidden, **options)
+    session = trivium.compile(graph, target="cpu")
+    assert {step.kind for step in session.manifest.steps} == {"cpu"}
+    y, states = module(x)
+    close(list(session.run({"in0": x.numpy()}).values()), [y, *states])
 
 
 @pytest.mark.parametrize("first", [True, False])

@@ -149,10 +149,20 @@ RECURRENT = [
     Dynamic(tri.Iota, [], {"size": "=T+3*N"}),
     Dynamic(tri.Sizes, [], {"values": ("=T", 7, "=N-1"), "shape": (3, 1)}),
     Dynamic(tri.Lstm, ["T N 3", "1 20 3", "1 20 5", "1 40", None, None, None, None], FORWARD),
+    Dynamic(
+        tri.Lstm,
+        ["T N 3", "1 20 3", "1 20 4", None, "N i32", None, None, "1 15", "1 4 5"],
+        FORWARD | {"clip": 0.5},
+    ),
+    Dynamic(
+        cpu.PackedLstm,
+        ["T N 20", "1 3 4 8", "N i64", "1 N 4", "1 N 5", "1 15", "1 1 5 8"],
+        FORWARD | {"input_forget": True},
+    ),
     Dynamic(tri.QuantizedLstm, ["T N 20", "1 5 20 i32", "1 20", *[None] * 4], FORWARD),
     Dynamic(
         cpu.DotLstm,
-        ["T N 20", "1 2 2 16 i32", "1 20", "1 20 i32", None, None],
+        ["T N 20", "1 2 2 16 i32", "1 20", "1 20 i32", *[None] * 4],
         FORWARD,
     ),
     Dynamic(tri.GridSample, ["N 3 5 6", "N T 2 2"], {"mode": "linear", "align_corners": False}),
