@@ -2,7 +2,7 @@
 
 import ctypes
 from collections.abc import Mapping
-from dataclasses import field, replace
+from dataclasses import field
 from itertools import groupby
 from typing import Any, NoReturn, Protocol
 
@@ -61,7 +61,7 @@ class SessionState(Frozen):
 
     def at(self, buffers: Buffers, values: Values) -> "SessionState":
         """Return the same memory for steps of a plan."""
-        return replace(self, bases=self.bases.at(buffers), values=values)
+        return self.changed(bases=self.bases.at(buffers), values=values)
 
     def read(self, index: int) -> NDArray[Any]:
         """Return the tensor in a buffer, in place; text as an array of Python strings."""

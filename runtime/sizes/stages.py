@@ -29,6 +29,7 @@ class Stages:
         self._names = {symbol.name: symbol.stage for symbol in manifest.symbols}
         self._names |= {symbol.unit: symbol.stage for symbol in manifest.symbols}
         self._known: dict[int, Manifest] = {}
+        self._read: dict[str, frozenset[int]] = {}
         self._staged = manifest.stages > 0
 
     @cached_property
@@ -67,8 +68,18 @@ class Stages:
     def _stages_of(self, sizes: Sequence[int | str]) -> set[int]:
         if not self._staged:
             return set()
-        texts = [size for size in sizes if isinstance(size, str)]
-        return {self._of_name(name) for text in texts for name in re.findall(_NAME, text)}
+        found: set[int] = set()
+        for size in sizes:
+            if isinstance(size, str):
+                found |= self._stages_in(size)
+        return found
+
+    def _stages_in(self, text: str) -> frozenset[int]:
+        stages = self._read.get(text)
+        if stages is None:
+            stages = frozenset(self._of_name(name) for name in re.findall(_NAME, text))
+            self._read[text] = stages
+        return stages
 
     def _of_name(self, name: str) -> int:
         place = re.fullmatch(_PLACE, name)
