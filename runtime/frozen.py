@@ -7,7 +7,7 @@ package would mostly be that. Classes that other distributions subclass stay dat
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, FrozenInstanceError, dataclass, field, fields
 from operator import attrgetter
-from typing import Any, ClassVar, dataclass_transform
+from typing import Any, ClassVar, Self, dataclass_transform
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
@@ -47,6 +47,17 @@ class Frozen:
         if values.keys() != self._names:
             missing, unknown = self._names - values.keys(), values.keys() - self._names
             raise self._refusal(f"lacks {sorted(missing)}, does not know {sorted(unknown)}")
+
+    def changed(self, **values: Any) -> Self:
+        """Return a copy with other values of some fields, like `replace`, in less time."""
+        names, known = self._names, self.__dict__
+        if not values.keys() <= names:
+            raise self._refusal(f"does not know {sorted(values.keys() - names)}")
+        if len(known) > len(names):  # what is cached, too
+            known = {name: known[name] for name in names}
+        made = object.__new__(type(self))
+        made.__dict__.update(known, **values)
+        return made
 
     def _check_positions(self, arguments: tuple[Any, ...], named: Mapping[str, Any]) -> None:
         if len(arguments) > len(self._positional):

@@ -61,10 +61,7 @@ class SessionState(Frozen):
 
     def at(self, buffers: Buffers, values: Values) -> "SessionState":
         """Return the same memory for steps of a plan."""
-        state = SessionState.__new__(SessionState)
-        # `replace` goes through all fields twice, at each new size.
-        vars(state).update(vars(self), bases=self.bases.at(buffers), values=values)
-        return state
+        return self.changed(bases=self.bases.at(buffers), values=values)
 
     def read(self, index: int) -> NDArray[Any]:
         """Return the tensor in a buffer, in place; text as an array of Python strings."""

@@ -15,16 +15,13 @@ UNKNOWN = -1
 
 
 class LoopMemory(NamedTuple):
-    """Record where a loop finds, in each run, what decides it and what it copies."""
+    """Record where a loop finds, in each run, what it begins with: it is outside of the body."""
 
     limit: Callable[[], int] | None
     going: Callable[[], int] | None
-    again: Callable[[], int] | None
     number: Callable[[], int]
     first: Callable[[], Spans]
     elements: Callable[[], Spans]
-    outputs: Callable[[], Spans]
-    ends: Callable[[], Spans]
 
     def begin(self, limit: int) -> tuple[int, bool, ctypes.c_int64]:
         """Return the most iterations, whether there is one, and where the number of each goes."""
@@ -32,6 +29,14 @@ class LoopMemory(NamedTuple):
             at = self.limit
             limit = UNLIMITED if at is None else ctypes.c_int64.from_address(at()).value
         return limit, _is_true(self.going), ctypes.c_int64.from_address(self.number())
+
+
+class EndMemory(NamedTuple):
+    """Record where a loop finds, at the end of a body, what decides on and what it copies."""
+
+    again: Callable[[], int] | None
+    outputs: Callable[[], Spans]
+    ends: Callable[[], Spans]
 
     def goes_on(self) -> bool:
         """Return whether there is another iteration, unless there were as many as there may be."""

@@ -30,7 +30,7 @@ from ..sizes.size_expressions import Size
 from ..state import SessionState
 from ..step import AFTER, BEFORE, END, START, Bind, FoundSize, Run, Step, Store, Use
 from .changing import Carried, Changing, Gathered, store_parts
-from .memory import UNKNOWN, LoopMemory, moves_at_once
+from .memory import UNKNOWN, EndMemory, LoopMemory, moves_at_once
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -166,7 +166,8 @@ class LoopStep(Step):
                 return cast("Run", lambda: self._run_changing(count, contents, begin, state))
             check_sizes(state.bases, self.body.moves)
             check_sizes(state.bases, self.outputs, targets=count)
-            return partial(_run, count, begin(state), self._memory(contents, state.bases))
+            memory = self._memory(state.bases), self._end_memory(contents, state.bases)
+            return partial(_run, count, begin(state), *memory)
 
         return bind
 
@@ -179,7 +180,7 @@ class LoopStep(Step):
     ) -> tuple[dict[str, int], Store]:
         """Run a loop whose memory is another one in each iteration, or at the end of a body."""
         outside = state.bases
-        memory = self._memory(contents, outside)
+        memory, at_end = self._memory(outside), self._end_memory(contents, outside)
         stacked = len(self.gathered) - self.joined
         gathered = [
             Gathered(
@@ -201,14 +202,14 @@ class LoopStep(Step):
             end = body()
             if end is not known:
                 known = end
-                memory = self._memory(contents, outside, end.bases)
+                at_end = self._end_memory(contents, outside, end.bases)
                 check_sizes(end.bases, self.body.moves, outside)
                 check_sizes(end.bases, self.outputs, outside, targets=count)
-            for target, source, size in memory.outputs():
+            for target, source, size in at_end.outputs():
                 memmove(target + iteration * size, source, size)
             for each in gathered:
                 each.add(end.bases)
-            going, spans = memory.goes_on(), memory.ends()
+            going, spans = at_end.goes_on(), at_end.ends()
             if self.carried:
                 changing.advance(end)
                 body = begin(changing.state)
@@ -223,19 +224,26 @@ class LoopStep(Step):
 
         return sizes, store
 
-    def _memory(self, contents: Contents, outside: Bases, end: Bases | None = None) -> LoopMemory:
-        """Return where the loop finds what it copies; `end` is the memory at the end of a body."""
-        end = outside if end is None else end
+    def _memory(self, outside: Bases) -> LoopMemory:
+        """Return where the loop finds what it begins with."""
         limit, going = (
             None if index == ABSENT else outside.locator(index) for index in self.operands[:2]
         )
         return LoopMemory(
             limit,
             going,
-            None if self.next == ABSENT else end.locator(self.next),
             outside.locator(self.number),
             locate(outside, self.first),
             locate(outside, self.elements),
+        )
+
+    def _end_memory(
+        self, contents: Contents, outside: Bases, end: Bases | None = None
+    ) -> EndMemory:
+        """Return where the loop finds what it copies; `end` is the memory at the end of a body."""
+        end = outside if end is None else end
+        return EndMemory(
+            None if self.next == ABSENT else end.locator(self.next),
             locate(end, self.outputs, outside),
             moves_at_once(self.body.moves, contents, end, outside),
         )
@@ -249,10 +257,10 @@ class LoopStep(Step):
         return f"{len(steps)} loop{'s' * (len(steps) != 1)}"
 
 
-def _run(limit: int, body: BodyRun, memory: LoopMemory) -> None:
+def _run(limit: int, body: BodyRun, memory: LoopMemory, at_end: EndMemory) -> None:
     """Run a loop whose memory is the same in all iterations."""
     limit, going, number = memory.begin(limit)
-    elements, outputs, ends = memory.elements(), memory.outputs(), memory.ends()
+    elements, outputs, ends = memory.elements(), at_end.outputs(), at_end.ends()
     copy_spans(memory.first())
     iteration = 0
     while iteration < limit and going:
@@ -262,7 +270,7 @@ def _run(limit: int, body: BodyRun, memory: LoopMemory) -> None:
         body()
         for target, source, size in outputs:
             memmove(target + iteration * size, source, size)
-        going = memory.goes_on()
+        going = at_end.goes_on()
         copy_spans(ends)
         iteration += 1
 

@@ -3,9 +3,11 @@
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace
 from functools import cache
+from operator import is_
 from types import UnionType
 from typing import Any, TypeVar, cast, get_args, get_origin
 
+from ..frozen import Frozen
 from ..kinds import Kind
 
 R = TypeVar("R")
@@ -21,10 +23,16 @@ def texts_in(record: object, path: str = "") -> Iterator[tuple[str, str]]:
 
 def with_sizes(record: R, number: Callable[[str], int]) -> R:
     """Return a record with a number in place of each size that is a text."""
-    values = {name: getattr(record, name) for name in _symbolic_fields(type(record))}
-    changed = {name: _replaced(value, number) for name, value in values.items()}
-    changed = {name: value for name, value in changed.items() if value is not values[name]}
-    return cast("R", replace(cast("Any", record), **changed)) if changed else record
+    changed: dict[str, Any] = {}
+    for name in _symbolic_fields(type(record)):
+        value = getattr(record, name)
+        if (found := _replaced(value, number)) is not value:
+            changed[name] = found
+    if not changed:
+        return record
+    if isinstance(record, Frozen):
+        return record.changed(**changed)
+    return cast("R", replace(cast("Any", record), **changed))
 
 
 def _texts(value: object, path: str) -> Iterator[tuple[str, str]]:
@@ -46,17 +54,19 @@ def _texts(value: object, path: str) -> Iterator[tuple[str, str]]:
 
 def _replaced(value: object, number: Callable[[str], int]) -> object:
     """Return the same object where nothing in it is a text."""
+    if type(value) is int:
+        return value
     if isinstance(value, str):
         return number(value)
-    if isinstance(value, Mapping):
-        table = cast("Mapping[str, object]", value)
-        return {key: _replaced(item, number) for key, item in table.items()}
     if isinstance(value, tuple):
         items = cast("tuple[object, ...]", value)
         if _are_numbers(items):
             return items
-        changed = tuple(_replaced(item, number) for item in items)
-        return items if all(a is b for a, b in zip(items, changed, strict=True)) else changed
+        changed = tuple([_replaced(item, number) for item in items])
+        return items if all(map(is_, items, changed)) else changed
+    if isinstance(value, Mapping):
+        table = cast("Mapping[str, object]", value)
+        return {key: _replaced(item, number) for key, item in table.items()}
     return with_sizes(value, number) if is_dataclass(value) else value
 
 

@@ -29,6 +29,7 @@ class Stages:
         self._names = {symbol.name: {symbol.stage} for symbol in manifest.symbols}
         self._names |= {symbol.unit: {symbol.stage} for symbol in manifest.symbols}
         self._known: dict[int, Manifest] = {}
+        self._read: dict[str, frozenset[int]] = {}
         self._staged = manifest.stages > 0
         for each in manifest.named_sizes:
             self._names[each.name] = self._stages_of([each.expression])
@@ -69,9 +70,19 @@ class Stages:
     def _stages_of(self, sizes: Sequence[int | str]) -> set[int]:
         if not self._staged:
             return set()
-        texts = [size for size in sizes if isinstance(size, str)]
-        names = {name for text in texts for name in re.findall(_NAME, text)}
-        return {stage for name in names for stage in self._of_name(name)}
+        found: set[int] = set()
+        for size in sizes:
+            if isinstance(size, str):
+                found |= self._stages_in(size)
+        return found
+
+    def _stages_in(self, text: str) -> frozenset[int]:
+        stages = self._read.get(text)
+        if stages is None:
+            names = re.findall(_NAME, text)
+            stages = frozenset(stage for name in names for stage in self._of_name(name))
+            self._read[text] = stages
+        return stages
 
     def _of_name(self, name: str) -> set[int]:
         place = re.fullmatch(_PLACE, name)

@@ -135,3 +135,13 @@ def test_is_replaced_and_copied():
     assert pickle.loads(pickle.dumps(value)) == value
     with pytest.raises(TypeError):
         replace(value, other=3)  # type: ignore[call-arg]
+
+
+def test_is_changed_as_it_is_replaced():
+    value = Wider("a", (1, 2), extra=2)
+    assert value.total == 3
+    changed = value.changed(sizes=(4,), note="n")
+    assert vars(changed) == vars(replace(value, sizes=(4,), note="n"))
+    assert (changed.total, value.total) == (4, 3)
+    with pytest.raises(TypeError, match=r"Wider does not know \['other'\]"):
+        value.changed(other=3)
