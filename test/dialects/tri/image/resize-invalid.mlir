@@ -91,9 +91,9 @@ func.func @padding_is_unknown(%x: tensor<1x2x4x4xf32>, %grid: tensor<1x3x3x2xf32
 
 // There is nothing between pixels that are not there.
 func.func @resizes_nothing(%x: tensor<1x0x4xf32>) {
-  // expected-error @below {{'tri.resize' op input is tensor<1x0x4xf32>, must not be empty}}
-  %y = "tri.resize"(%x) {scales = array<f64: 1.0, 1.0, 2.0>, sizes = array<i64: 1, 0, 8>}
-      : (tensor<1x0x4xf32>) -> tensor<1x0x8xf32>
+  // expected-error @below {{'tri.resize' op input is tensor<1x0x4xf32>, must not be empty along axis 1}}
+  %y = "tri.resize"(%x) {scales = array<f64: 1.0, 2.0, 1.0>, sizes = array<i64: 1, 2, 4>}
+      : (tensor<1x0x4xf32>) -> tensor<1x2x4xf32>
   return
 }
 

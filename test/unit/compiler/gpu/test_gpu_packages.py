@@ -53,7 +53,7 @@ class Passes(Instrumentation):
 @pytest.mark.parametrize(
     ("target", "fitting"),
     [
-        ("gpu:sm_80", ["simplify-indices", "drop-bounds"]),
+        ("gpu:sm_80", ["widen-float8", "simplify-indices", "drop-bounds"]),
         ("gpu:sm_90", ["simplify-indices", "use-descriptors", "drop-bounds"]),
     ],
 )
