@@ -1,9 +1,10 @@
 """Bind the arguments of a node, by the names of torch's schema, to the parameters of its rule."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, cast
 
 from ....dialects.core.errors import Invalid, Unsupported
+from ..torch.arguments import Arguments, converted
 from ..torch.operands import Converter
 from ..torch.registry import IGNORED, Rule
 from .graph import ProgramNode, Reference, Unread
@@ -22,33 +23,13 @@ def resolved(given: Any, values: Mapping[str, Any]) -> Any:
     return given
 
 
-def call(
-    node: ProgramNode, rule: Rule, values: Mapping[str, Any], convert: Converter
-) -> Callable[[], Any]:
-    """Return the call of a rule with the arguments of a node.
+def bind(node: ProgramNode, rule: Rule, values: Mapping[str, Any], convert: Converter) -> Arguments:
+    """Return the arguments of a node for its rule, bound by name alone.
 
-    Arguments are bound by name alone. Raises Invalid when one is missing or does not fit,
-    Unsupported for one that the rule does not know.
+    Raises Invalid when one is missing or does not fit, Unsupported for one that the rule does not
+    know.
     """
-    named, rest = _given(node, rule, values)
-    arguments: dict[str, Any] = {}
-    for name, slot in rule.slots.items():
-        if name in named:
-            arguments[name] = convert(named[name], slot, f"{node.name}.{name}")
-        elif slot.required:
-            raise Invalid(f"has no {name}")
-    positional: list[Any] = []
-    if rule.rest is not None:
-        # Python wants what goes before `*xs` by position.
-        before = [slot.name for slot in rule.slots.values() if slot.positional]
-        positional = [arguments.pop(name) for name in before]
-        for index, each in enumerate(rest):
-            positional.append(convert(each, rule.rest, f"{node.name}.{index}"))
-    if rule.operator is not None:
-        arguments[rule.operator] = node
-    if rule.main is not None:
-        arguments[rule.main] = convert.main
-    return lambda: rule.function(*positional, **arguments)
+    return converted(node, rule, *_given(node, rule, values), convert)
 
 
 def _given(

@@ -9,9 +9,6 @@ from typing import Any
 
 from ..torch.node import Node, Weight
 
-SIZE = "size"
-"""The element type of a value that is a size, not a tensor."""
-
 
 @dataclass(frozen=True)
 class Reference:

@@ -25,10 +25,10 @@ from ..torch.aten import aten_rule
 from ..torch.element_types import parts_type, torch_type
 from ..torch.node import Weight
 from ..torch.operands import Converter, parts_of
-from ..torch.registry import Complex, Rule
+from ..torch.registry import Complex
 from ..torch.views import parts, shape_of
 from .archive import Source, read_archive
-from .bind import call, resolved
+from .bind import bind, resolved
 from .graph import Port, Program, ProgramNode, Reference, SizeFormula, TensorType
 from .size_formulas import UnknownSize, evaluate, symbol_of
 from .size_operators import SIZE_OPERATORS, computed
@@ -63,11 +63,6 @@ def import_exported(
         return _Importer(program).run(shapes or {}, constants or {})
 
 
-def rule_of(node: ProgramNode) -> Rule | None:
-    """Return the rule of an operator, None where there is none."""
-    return aten_rule(node.type)
-
-
 def check_supported(program: Program) -> None:
     """Raise one CompileError that lists all operators, inputs and outputs without a rule."""
     faults = [*_unsupported_ports(program), *_unsupported_nodes(program)]
@@ -89,7 +84,7 @@ def _unsupported_ports(program: Program) -> Iterator[Diagnostic]:
 def _unsupported_nodes(program: Program) -> Iterator[Diagnostic]:
     for node in program.nodes:
         known = node.type in SIZE_OPERATORS or node.type in IGNORED_NODES
-        if not known and rule_of(node) is None:
+        if not known and aten_rule(node.type) is None:
             notes = [node.source] if node.source else []
             notes.append("run_decompositions() of torch takes many operators apart")
             what = f"'{node.type}' operator '{node.name}' is not supported"
@@ -241,11 +236,11 @@ class _Importer:
         return shape_of(value) if isinstance(value, (ir.Value, Complex)) else value
 
     def _apply(self, node: ProgramNode, place: str) -> None:
-        rule = rule_of(node)
+        rule = aten_rule(node.type)
         assert rule is not None
         with ir.Location.name(place):
-            run = call(node, rule, self.values, self.convert)
-            made = _flat(flat_results(run()))
+            arguments = bind(node, rule, self.values, self.convert)
+            made = _flat(flat_results(rule.function(*arguments.positional, **arguments.named)))
         names = [name for result in node.results for name in result.names]
         if len(made) < len(names):
             raise Unsupported(f"has {len(names)} results, {len(made)} can be computed")

@@ -1,21 +1,14 @@
 """Bind what the file has for an operator to the parameters of its rule."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, cast
 
 from ....dialects.core.errors import Invalid, Unsupported
+from ..torch.arguments import Arguments, converted
 from ..torch.operands import Converter
-from ..torch.registry import IGNORED, Rule, Slot
+from ..torch.registry import IGNORED, Rule
 from .format.operator import ATTRIBUTE, Operand, Operator
-
-
-@dataclass
-class Arguments:
-    """Hold what a rule's function is called with."""
-
-    positional: list[Any] = field(default_factory=list[Any])
-    named: dict[str, Any] = field(default_factory=dict[str, Any])
 
 
 @dataclass(frozen=True)
@@ -36,30 +29,11 @@ def bind(
     rule does not know.
     """
     given = _given(operator, rule, operands)
-    arguments = Arguments()
-    for name, slot in rule.slots.items():
-        if name in given.named:
-            hint = f"{operator.name}.{name}"
-            arguments.named[name] = convert(given.named[name], slot, hint)
-        elif slot.required:
-            raise Invalid(f"has no {name}")
-    if rule.rest is not None:
-        # Python wants what goes before `*xs` by position.
-        before = [slot.name for slot in rule.slots.values() if slot.positional]
-        arguments.positional += [arguments.named.pop(name) for name in before]
-        arguments.positional += _converted(given.rest, rule.rest, operator, convert)
+    arguments = converted(operator, rule, given.named, given.rest, convert)
     for name, weight in given.weights.items():
         assert rule.weights is not None
         arguments.named[name] = convert(weight, rule.weights, f"{operator.name}.{name}")
-    if rule.operator is not None:
-        arguments.named[rule.operator] = operator
-    if rule.main is not None:
-        arguments.named[rule.main] = convert.main
     return arguments
-
-
-def _converted(rest: list[Any], slot: Slot, operator: Operator, convert: Converter) -> list[Any]:
-    return [convert(each, slot, f"{operator.name}.{slot.name}{i}") for i, each in enumerate(rest)]
 
 
 def _given(operator: Operator, rule: Rule, operands: Mapping[str, Any]) -> Given:

@@ -10,6 +10,7 @@ from ..registry import Value, torch_op
 
 @torch_op("Tensor.clone", "Tensor.contiguous", "Tensor.detach", "torch.clone", "torch.positive")
 @torch_op("nn.Identity", "Tensor.resolve_conj", "Tensor.resolve_neg")
+@torch_op("aten::alias", "aten::lift_fresh", "aten::lift_fresh_copy")
 def identity(input: Any) -> Any:
     return input
 
@@ -28,7 +29,7 @@ def dropout(input: Any, *, p: float = 0.5, training: bool = False) -> Any:
     return input
 
 
-@torch_op("Tensor.to")
+@torch_op("Tensor.to", "aten::_to_copy")
 def to(input: Value, *, dtype: str | None = None) -> Value:
     return input if dtype is None else cast(input, torch_type(dtype))
 

@@ -10,7 +10,7 @@ MODES = {"constant": "constant", "reflect": "reflect", "replicate": "edge", "cir
 """Torch's names of padding modes, and ours."""
 
 
-@torch_op("F.pad")
+@torch_op("F.pad", "aten::constant_pad_nd")
 def pad(
     input: Value, pad: Ints, *, mode: str = "constant", value: float | int | bool | None = None
 ) -> tri.Pad:
@@ -32,11 +32,13 @@ def constant_pad(input: Value, *, padding: Ints, value: float = 0.0) -> tri.Pad:
 
 
 @torch_op("nn.ReflectionPad1d", "nn.ReflectionPad2d", "nn.ReflectionPad3d")
+@torch_op("aten::reflection_pad1d", "aten::reflection_pad2d", "aten::reflection_pad3d")
 def reflection_pad(input: Value, *, padding: Ints) -> tri.Pad:
     return pad(input, padding, mode="reflect")
 
 
 @torch_op("nn.ReplicationPad1d", "nn.ReplicationPad2d", "nn.ReplicationPad3d")
+@torch_op("aten::replication_pad1d", "aten::replication_pad2d", "aten::replication_pad3d")
 def replication_pad(input: Value, *, padding: Ints) -> tri.Pad:
     return pad(input, padding, mode="replicate")
 

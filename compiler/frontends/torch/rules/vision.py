@@ -70,7 +70,7 @@ def fold(
     return reshape(folded, tensor(folded).shape[1:]) if len(shape) == 2 else folded
 
 
-@torch_op("F.affine_grid")
+@torch_op("F.affine_grid", "aten::affine_grid_generator")
 def affine_grid(theta: Value, size: Ints, *, align_corners: bool | None = None) -> Value:
     return grid_of(theta, size, align_corners=bool(align_corners))
 

@@ -1,4 +1,4 @@
-"""Rules for overloads that make, convert, choose and index tensors."""
+"""Rules for overloads that make, choose and index tensors."""
 
 from typing import Any
 
@@ -7,13 +7,11 @@ import numpy as np
 from ......dialects.core.errors import Invalid
 from ......dialects.core.tensor import Array, numpy_dtype
 from ....core.main_function import MainFunction
-from ....core.values import cast, tensor
+from ....core.values import tensor
 from ...element_types import torch_type
 from ...expressions import apply
-from ...promotion import Operand
 from ...registry import Complex, Value, torch_op
 from ...views import (
-    Ints,
     axis_of,
     cut,
     expand,
@@ -25,19 +23,9 @@ from ...views import (
     take,
 )
 from .. import create, join
-from ..indexing.advanced_index import index_by, index_put
+from ..indexing.advanced_index import index_by
 
 Tensor = Value | Complex
-
-
-@torch_op("aten::alias", "aten::lift_fresh_copy", "aten::lift_fresh")
-def same(self: Any) -> Any:
-    return self
-
-
-@torch_op("aten::_to_copy", "aten::to.dtype", "aten::to.dtype_layout", "aten::to.device")
-def to_copy(self: Value, dtype: str | None = None) -> Value:
-    return self if dtype is None else cast(self, torch_type(dtype))
 
 
 @torch_op("aten::scalar_tensor")
@@ -54,18 +42,6 @@ def linspace(start: int | float, end: int | float, steps: int, dtype: str | None
 @torch_op("aten::index.Tensor", "aten::_unsafe_index.Tensor")
 def index(self: Tensor, indices: list[Any], *, main: MainFunction) -> Tensor:
     return index_by(self, indices, main)
-
-
-@torch_op("aten::index_put", "aten::_unsafe_index_put")
-def put(
-    self: Value,
-    indices: list[Any],
-    values: Operand,
-    accumulate: bool = False,
-    *,
-    main: MainFunction,
-) -> Value:
-    return index_put(self, indices, values, accumulate=accumulate, main=main)
 
 
 @torch_op("aten::meshgrid", "aten::meshgrid.indexing")
@@ -112,15 +88,3 @@ def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
     starts = np.arange(0, whole - size + 1, step)
     windows = take(self, starts[:, None] + np.arange(size), axis)
     return move(windows, axis + 1, rank_of(windows) - 1)
-
-
-@torch_op("aten::fill.Scalar", "aten::fill.Tensor", "aten::fill")
-def fill(self: Value, value: Operand) -> Value:
-    return create.fill(self, value)
-
-
-@torch_op("aten::new_full")
-def new_full(
-    self: Value, size: Ints, fill_value: bool | int | float, dtype: str | None = None
-) -> Any:
-    return create.new_full(self, size, fill_value=fill_value, dtype=dtype)

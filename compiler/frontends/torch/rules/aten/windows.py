@@ -1,13 +1,12 @@
-"""Rules for overloads that look at windows of images: convolution, pooling, resampling, padding."""
+"""Rules for overloads that look at windows of images: convolution, pooling, resampling."""
 
 from typing import Any
 
 from ......dialects.core.errors import Invalid
-from ......dialects.core.op import Op
 from ...registry import RULES, Value, torch_op
 from ...spatial import batched
 from ...views import Ints
-from .. import conv, pad, resize, vision
+from .. import conv, resize
 from ..pool import put_back
 
 Floats = tuple[float, ...]
@@ -132,27 +131,3 @@ def grid_sampler(
         padding_mode=PADDINGS[padding_mode],
         align_corners=align_corners,
     )
-
-
-@torch_op("aten::constant_pad_nd")
-def constant_pad_nd(self: Value, pad: Ints, value: float = 0.0) -> Op:
-    return _pad(self, pad, "constant", value)
-
-
-def _pad(x: Value, around: Ints, mode: str, value: float = 0.0) -> Op:
-    return pad.pad(x, around, mode=mode, value=value)
-
-
-@torch_op(*(f"aten::reflection_pad{axes}d" for axes in (1, 2, 3)))
-def reflection_pad(self: Value, padding: Ints) -> Op:
-    return _pad(self, padding, "reflect")
-
-
-@torch_op(*(f"aten::replication_pad{axes}d" for axes in (1, 2, 3)))
-def replication_pad(self: Value, padding: Ints) -> Op:
-    return _pad(self, padding, "replicate")
-
-
-@torch_op("aten::affine_grid_generator")
-def affine_grid_generator(theta: Value, size: Ints, align_corners: bool) -> Any:
-    return vision.affine_grid(theta, size=size, align_corners=align_corners)

@@ -111,7 +111,7 @@ def _taken(x: Tensor, indices: Indices) -> Tensor:
     return transpose(taken, [*old[:first], *new, *old[first:]])
 
 
-@torch_op("Tensor.index_put")
+@torch_op("Tensor.index_put", "aten::_unsafe_index_put")
 def index_put(
     input: Value,
     indices: list[Any] | Value,
