@@ -4,20 +4,20 @@ import math
 from collections.abc import Sequence
 from itertools import product
 
-from ....dialects import tri
-from ....dialects.core.sizes.atoms import Size, is_symbolic
-from ....dialects.core.sizes.substitution import likely
-from ...kernels.conversion import convert
-from ...kernels.lower.grid_sample import sample_dtype, taps_of
-from ..kernels.buffer import Buffer
-from ..kernels.builder import KernelBuilder
-from ..kernels.coordinates import Axis, Coordinates
-from ..kernels.epilogue import Epilogue
-from ..kernels.value import Value, scalar
-from ..registry import template
-from ..schedule.candidates import rectangle_settings
-from ..schedule.product_blocks import next_power
-from .elementwise import FUNCTIONS
+from .....dialects import tri
+from .....dialects.core.sizes.atoms import Size, is_symbolic
+from .....dialects.core.sizes.substitution import likely
+from ....kernels.conversion import convert
+from ....kernels.lower.grid_sample import sample_dtype, taps_of
+from ...kernels.buffer import Buffer
+from ...kernels.builder import KernelBuilder
+from ...kernels.coordinates import Axis, Coordinates
+from ...kernels.epilogue import Epilogue
+from ...kernels.value import Value, scalar
+from ...registry import template
+from ...schedule.candidates import rectangle_settings
+from ...schedule.product_blocks import next_power
+from ..elementwise import FUNCTIONS
 
 Tap = tuple[Value, Value]  # where on an axis, an i32, and how much it counts
 

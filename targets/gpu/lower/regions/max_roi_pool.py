@@ -2,18 +2,18 @@
 
 from dataclasses import dataclass
 
-from ....dialects import tri
-from ....dialects.core.sizes.atoms import Size
-from ...kernels.arithmetic import compute_dtype, extreme_value
-from ...kernels.conversion import convert
-from ..kernels.buffer import Buffer
-from ..kernels.builder import KernelBuilder
-from ..kernels.epilogue import Epilogue
-from ..kernels.loop import loop
-from ..kernels.regions import Region
-from ..kernels.value import Value, full, scalar
-from ..registry import template
-from .gather import place_in
+from .....dialects import tri
+from .....dialects.core.sizes.atoms import Size
+from ....kernels.arithmetic import compute_dtype, extreme_value
+from ....kernels.conversion import convert
+from ...kernels.buffer import Buffer
+from ...kernels.builder import KernelBuilder
+from ...kernels.epilogue import Epilogue
+from ...kernels.loop import loop
+from ...kernels.regions import Region
+from ...kernels.value import Value, full, scalar
+from ...registry import template
+from ..gather import place_in
 
 FARTHEST = 2**31
 """Corners beyond are moved there, so that no product of places overflows."""

@@ -4,16 +4,16 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ....dialects import tri
-from ...kernels.arithmetic import float_dtype
-from ...kernels.conversion import convert
-from ...kernels.lower import resize
-from ..kernels.buffer import Buffer
-from ..kernels.builder import KernelBuilder
-from ..kernels.epilogue import Epilogue
-from ..kernels.loop import loop
-from ..kernels.value import Value, aligned, full, scalar
-from ..registry import template
+from .....dialects import tri
+from ....kernels.arithmetic import float_dtype
+from ....kernels.conversion import convert
+from ....kernels.lower import resize
+from ...kernels.buffer import Buffer
+from ...kernels.builder import KernelBuilder
+from ...kernels.epilogue import Epilogue
+from ...kernels.loop import loop
+from ...kernels.value import Value, aligned, full, scalar
+from ...registry import template
 from .resize_tables import computed_taps
 
 UNROLLED = 16

@@ -2,18 +2,18 @@
 
 from collections.abc import Sequence
 
-from ....dialects import tri
-from ....dialects.core.sizes.dim import highest
-from ....dialects.core.tensor import Tensor
-from ....dialects.tri.image.interpolation import Axis
-from ...kernels.conversion import convert
-from ...kernels.lower import resize
-from ...kernels.lower.resample import WIDE, Resampling
-from ..kernels.buffer import Argument, Buffer
-from ..kernels.builder import KernelBuilder
-from ..kernels.spread import in_a_row
-from ..kernels.value import Value, full, scalar
-from .elementwise import FUNCTIONS
+from .....dialects import tri
+from .....dialects.core.sizes.dim import highest
+from .....dialects.core.tensor import Tensor
+from .....dialects.tri.image.interpolation import Axis
+from ....kernels.conversion import convert
+from ....kernels.lower import resize
+from ....kernels.lower.resample import WIDE, Resampling
+from ...kernels.buffer import Argument, Buffer
+from ...kernels.builder import KernelBuilder
+from ...kernels.spread import in_a_row
+from ...kernels.value import Value, full, scalar
+from ..elementwise import FUNCTIONS
 
 Taps = resize.Taps[Buffer]
 

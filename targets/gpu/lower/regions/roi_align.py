@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 
-from ....dialects import tri
-from ....dialects.core.sizes.atoms import Size
-from ...kernels.arithmetic import compute_dtype
-from ...kernels.conversion import convert
-from ...kernels.lower.roi_align import (
+from .....dialects import tri
+from .....dialects.core.sizes.atoms import Size
+from ....kernels.arithmetic import compute_dtype
+from ....kernels.conversion import convert
+from ....kernels.lower.roi_align import (
     PLACES,
     is_seen,
     nearest_inside,
@@ -17,14 +17,14 @@ from ...kernels.lower.roi_align import (
     sample_place,
     samples_of,
 )
-from ..kernels.buffer import Buffer
-from ..kernels.builder import KernelBuilder
-from ..kernels.epilogue import Epilogue
-from ..kernels.loop import loop
-from ..kernels.regions import Region
-from ..kernels.value import Value, full, scalar
-from ..registry import template
-from .gather import place_in
+from ...kernels.buffer import Buffer
+from ...kernels.builder import KernelBuilder
+from ...kernels.epilogue import Epilogue
+from ...kernels.loop import loop
+from ...kernels.regions import Region
+from ...kernels.value import Value, full, scalar
+from ...registry import template
+from ..gather import place_in
 
 Tap = tuple[Value, Value]  # where on an axis, an i32, and how much it counts
 
