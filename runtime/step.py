@@ -91,6 +91,11 @@ class Step(Kind):
         return ()
 
     @property
+    def begins_stages(self) -> bool:
+        """Return whether the step or its body finds sizes."""
+        return bool(self.finds or self.finds_inside)
+
+    @property
     def taken(self) -> tuple[int, ...]:
         """Return the buffers that the body takes and in which it finds sizes."""
         return ()

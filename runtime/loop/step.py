@@ -29,7 +29,8 @@ from ..nested import (
 from ..sizes.size_expressions import Size
 from ..state import SessionState
 from ..step import AFTER, BEFORE, END, START, Bind, FoundSize, Run, Step, Store, Use
-from .changing import Carried, Changing, Gathered, store_parts
+from .changing import Carried, CarriedMemory, Changing
+from .gathered import Gathered, store_parts
 from .memory import UNKNOWN, EndMemory, LoopMemory, moves_at_once
 
 
@@ -128,6 +129,8 @@ class LoopStep(Step):
 
     def _check_changing(self, contents: Contents, where: str) -> None:
         """Check what has sizes that change: how large it is, a run checks."""
+        if self.carried and not self.carried_sizes:
+            raise PackageError(f"'{where}' carries what changes, but its body finds no sizes")
         for i, each in enumerate(self.carried):
             at = f"{where}.carried[{i}]"
             checked_buffer(each.initial, contents, f"{at}.initial")
@@ -153,6 +156,7 @@ class LoopStep(Step):
     def load(self, loader: Loader) -> Bind:
         binds = [step.load(loader) for step in self.body.steps]
         contents = loader.contents
+        carried = CarriedMemory(self.carried, contents)
         changing = bool(self.carried or self.gathered) or finds_sizes(self.body.steps)
 
         def begin(state: SessionState) -> BodyRun:
@@ -163,7 +167,8 @@ class LoopStep(Step):
             count = state.values(self.iterations)
             check_sizes(state.bases, self.elements, sources=count)
             if changing:
-                return cast("Run", lambda: self._run_changing(count, contents, begin, state))
+                run = partial(self._run_changing, count, contents, begin, carried, state)
+                return cast("Run", run)
             check_sizes(state.bases, self.body.moves)
             check_sizes(state.bases, self.outputs, targets=count)
             memory = self._memory(state.bases), self._end_memory(contents, state.bases)
@@ -176,6 +181,7 @@ class LoopStep(Step):
         limit: int,
         contents: Contents,
         begin: Callable[[SessionState], BodyRun],
+        carried: CarriedMemory,
         state: SessionState,
     ) -> tuple[dict[str, int], Store]:
         """Run a loop whose memory is another one in each iteration, or at the end of a body."""
@@ -188,7 +194,7 @@ class LoopStep(Step):
             )
             for number, move in enumerate(self.gathered)
         ]
-        changing = Changing(self.carried, self.carried_sizes, self.nodes, state)
+        changing = Changing(self.carried, self.carried_sizes, self.nodes, carried, state)
         count = limit
         limit, going, number = memory.begin(limit)
         elements = memory.elements()

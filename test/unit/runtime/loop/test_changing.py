@@ -1,0 +1,149 @@
+"""What loops carry with sizes that change: without copies where it may be, against ONNX Runtime."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from trivium.compiler.driver import build
+from trivium.runtime.checks import check as check_manifest
+from trivium.runtime.contents import ARENA, Buffer
+from trivium.runtime.errors import PackageError
+from trivium.runtime.loop.changing import CarriedMemory
+from trivium.runtime.loop.step import LoopStep
+from trivium.runtime.manifest import Manifest
+from trivium.runtime.step import Step, all_steps
+from trivium.test.unit.compiler.frontends.onnx.control_flow.found_models import (
+    check,
+    model_of,
+    rows,
+)
+
+CACHE = """main (float[1, 2, 1, 3] x, int64 m) => (float[1, 2, n, 3] y, float[k] t) {
+    y, t = Loop (m, , x) <body = each (int64 i, bool c, float[1, 2, a, 3] h)
+            => (bool go, float[1, 2, b, 3] h2, float s) {
+        go = Identity (c)  most = ReduceMax <keepdims = 1> (h)  new = Add (x, most)
+        h2 = Concat <axis = 2> (h, new)  s = ReduceSum <keepdims = 0> (h2)
+    }>
+}"""
+
+NESTED = """main (float[1, 3] x, int64 m) => (float[n, 3] y) {
+    y = Loop (m, , x) <body = each (int64 i, bool c, float[a, 3] h) => (bool go, float[b, 3] h2) {
+        go = Identity (c)  times = Add (i, one)
+        h2 = Loop (times, , h) <body = inner (int64 j, bool d, float[e, 3] g)
+                => (bool on, float[f, 3] g2) {
+            on = Identity (d)  sum = ReduceSum <keepdims = 1> (g, a0)
+            half = Div (sum, two)  g2 = Concat <axis = 0> (half, g)
+        }>
+    }>
+}""".replace("{", "{ two = Constant <value_float = 2.0> ()", 1)
+
+
+def manifest_of(text: str, target: str = "cpu") -> Manifest:
+    return build(model_of(text), target=target).manifest
+
+
+def loops(manifest: Manifest) -> list[LoopStep]:
+    return [step for step in all_steps(manifest.steps) if isinstance(step, LoopStep)]
+
+
+def memory_of(text: str) -> CarriedMemory:
+    manifest = manifest_of(text)
+    return CarriedMemory(loops(manifest)[0].carried, manifest)
+
+
+def test_a_cache_that_grows_inside_and_is_read_is_exchanged() -> None:
+    memory = memory_of(CACHE)
+    assert len(memory.exchanged) == 1
+    assert not memory.copied
+    x = np.arange(6, dtype=np.float32).reshape(1, 2, 1, 3) / 8
+    check(CACHE, [{"x": x, "m": m} for m in (0, 1, 2, 9)])
+
+
+def test_what_loops_in_loops_carry_is_exchanged() -> None:
+    manifest = manifest_of(NESTED)
+    outer, inner = (CarriedMemory(step.carried, manifest) for step in loops(manifest))
+    assert outer.exchanged
+    assert inner.exchanged
+    check(NESTED, [{"x": rows(1), "m": m} for m in (0, 1, 2, 4)])
+
+
+def test_what_is_carried_twice_is_copied_once_each() -> None:
+    text = """main (float[1, 3] x, int64 m) => (float[n, 3] y, float[k, 3] t) {
+        y, t = Loop (m, , x, x) <body = each (int64 i, bool c, float[a, 3] h, float[d, 3] g)
+                => (bool go, float[e, 3] h2, float[e, 3] g2) {
+            go = Identity (c)  both = Concat <axis = 0> (g, x)  h2 = Neg (both)  g2 = Identity (h2)
+        }>
+    }"""
+    memory = memory_of(text)
+    assert not memory.exchanged
+    assert len(memory.copied) == 2
+    check(text, [{"x": rows(1), "m": m} for m in (0, 1, 2, 5)])
+
+
+def test_one_value_is_computed_and_another_one_kept() -> None:
+    text = """main (float[1, 3] x, int64 m) => (float[n, 3] y, float[k, 3] t) {
+        y, t = Loop (m, , x, x) <body = each (int64 i, bool c, float[a, 3] h, float[d, 3] g)
+                => (bool go, float[e, 3] h2, float[f, 3] g2) {
+            go = Identity (c)  sum = ReduceSum <keepdims = 1> (g, a0)
+            h2 = Concat <axis = 0> (sum, g)  g2 = Identity (h)
+        }>
+    }"""
+    memory = memory_of(text)
+    assert len(memory.exchanged) == len(memory.copied) == 1
+    check(text, [{"x": rows(1), "m": m} for m in (0, 1, 2, 5)])
+
+
+def test_sizes_that_a_body_finds_are_exchanged() -> None:
+    text = """main (float[N, 3] x, int64 m) => (float[n, 3] y) {
+        y = Loop (m, , x) <body = each (int64 i, bool c, float[a, 3] h) => (bool go, float[b, 3] h2)
+        {
+            go = Identity (c)  found = NonZero (h)  row = Slice (found, a0, a1)
+            places = Squeeze (row, a0)  chosen = Gather (h, places)  h2 = Neg (chosen)
+        }>
+    }"""
+    assert memory_of(text).exchanged
+    check(text, [{"x": rows(n), "m": m} for n in (1, 3) for m in (0, 1, 3)])
+
+
+def refusal(manifest: Manifest, **changes: Any) -> str:
+    with pytest.raises(PackageError) as caught:
+        check_manifest(replace(manifest, **changes))
+    return str(caught.value)
+
+
+def test_arenas_of_what_is_carried_are_checked() -> None:
+    manifest = manifest_of(CACHE, "host")
+    (loop,) = loops(manifest)
+    (carried,) = loop.carried
+    argument = manifest.buffers[carried.argument]
+    assert manifest.is_carried(argument.base)
+    assert manifest.is_carried(manifest.buffers[carried.next].base)
+
+    def with_argument(**changes: Any) -> tuple[Buffer, ...]:
+        changed = replace(argument, **changes)
+        return tuple(changed if each is argument else each for each in manifest.buffers)
+
+    def with_loop(**changes: Any) -> tuple[Step, ...]:
+        return tuple(replace(each, **changes) if each is loop else each for each in manifest.steps)
+
+    stages = manifest.carried_arenas
+    own = "must begin a carried arena of stage 1 of its own"
+    for changes, fault in (
+        ({"buffers": with_argument(offset=64)}, own),
+        ({"buffers": with_argument(base=ARENA)}, own),
+        ({"buffers": with_argument(base=manifest.first_stage)}, "an arena of no regions"),
+        ({"steps": with_loop(carried=(carried, carried))}, own),
+        ({"steps": with_loop(carried_sizes=())}, "'u0' that is found by no step"),
+        ({"carried_arenas": (9, *stages[1:])}, "is 9, must be a stage from 1 to 2"),
+        ({"carried_arenas": (0, *stages[1:])}, "is 0, must be a stage from 1 to 2"),
+        ({"carried_arenas": (2, *stages[1:])}, "which is not known yet"),
+        ({"symbols": ()}, "must be left out without symbols"),
+    ):
+        assert fault in refusal(manifest, **changes)
+
+
+def test_steps_that_find_sizes_need_symbols() -> None:
+    manifest = manifest_of(CACHE, "host")
+    none = {"symbols": (), "checks": (), "regions": (), "carried_arenas": ()}
+    assert "'loop' finds sizes, but there are no symbols" in refusal(manifest, **none)
