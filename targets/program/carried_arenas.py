@@ -1,23 +1,27 @@
 """Give arenas to what loops carry with sizes that change: it goes on without a copy.
 
 The argument of a body has an arena of its own, and so has the value that the body computes for the
-next iteration: a session exchanges the two.
+next iteration: a session exchanges the two. What is appended in place is in the arena of the
+argument, which keeps its content when it grows.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from ...dialects import tri
+from ...dialects import cpu, tri
 from ...dialects.core.attributes import tensor_of
+from ...dialects.core.errors import CompileError, Diagnostic
+from ...dialects.core.location import describe
 from ...dialects.core.mlir import ir
+from ...dialects.core.op import Op
 from ...dialects.core.sizes.dim import ceildiv
 from ...dialects.core.sizes.substitution import likely
-from ...dialects.tri.control_flow import yielded
 from ...runtime.contents import PROCESS
 from ..memory.arena import ALIGNMENT
 from ..memory.regions import Region, RegionPlan
 from ..memory.values import memory_of
-from .bodies import Numbering, changing_arguments, has_found_sizes
+from .bodies import Numbering, changing_ends
+from .calls import Call
 from .found_arenas import stage_of
 
 
@@ -42,11 +46,13 @@ def carried_arenas(
     """Return the arenas of what the loops of a program carry with sizes that change.
 
     `root` returns the value whose memory a value is a view of; `found` has the stages of symbols.
+    Raises CompileError for a kernel that appends in place to anything else.
     """
     arenas: list[CarriedArena] = []
     for call in numbering.calls:
         if isinstance(call.op, tri.Loop):
             arenas += _of_loop(call.op, numbering, root, found)
+    _check_appended(numbering.calls, arenas)
     return arenas
 
 
@@ -57,22 +63,44 @@ def _of_loop(
     found: Mapping[str, int],
 ) -> Iterator[CarriedArena]:
     (block,) = op.bodies
-    computed = {value for _, call in numbering.scopes[block].calls for value in call.results}
-    ends = [root(value) for value in _changing_ends(op)]
-    for argument, end in zip(changing_arguments(op), ends, strict=True):
-        stage = _stage_of(argument, found)
+    calls = [call for _, call in numbering.scopes[block].calls]
+    computed = {value for call in calls for value in call.results}
+    appended = {pair for call in calls for pair in _appended(call.op)}
+    pairs = [(argument, root(end)) for argument, end in changing_ends(op)]
+    ends = [end for _, end in pairs]
+    for argument, end in pairs:
+        stage, end_stage = _stage_of(argument, found), _stage_of(end, found)
+        if (argument, end) in appended and stage == end_stage and ends.count(end) == 1:
+            yield CarriedArena(stage, (argument, end))
+            continue
         yield CarriedArena(stage, (argument,))
         is_own = end in computed and memory_of(end) == PROCESS and ends.count(end) == 1
-        if is_own and _stage_of(end, found) >= stage:
-            yield CarriedArena(_stage_of(end, found), (end,))
+        if is_own and end_stage >= stage:
+            yield CarriedArena(end_stage, (end,))
 
 
-def _changing_ends(op: tri.Loop) -> Iterator[ir.Value]:
-    """Yield what a body returns for each of its `changing_arguments`."""
-    made = list(yielded(op.bodies[0]))[op.condition is not None :]
-    for end, result in zip(made, list(op.outputs)[: len(op.carried)], strict=False):
-        if has_found_sizes(op, result):
-            yield end
+def _check_appended(calls: Sequence[Call], arenas: Sequence[CarriedArena]) -> None:
+    """Raise CompileError for a kernel that appends to memory without capacity."""
+    planned = {arena.values for arena in arenas}
+    for call in calls:
+        for pair in _appended(call.op):
+            if pair not in planned:
+                message = (
+                    "'cpu.append' op adds to a value in memory without capacity, must add to what "
+                    "a loop carries, for its next iteration"
+                )
+                raise CompileError([Diagnostic(describe(call.op.location), message)])
+
+
+def _appended(op: Op) -> Iterator[tuple[ir.Value, ir.Value]]:
+    """Yield each operand of a kernel to which it appends in place, and the result."""
+    if not isinstance(op, tri.Group):
+        return
+    operands: dict[ir.Value, ir.Value] = dict(zip(op.block.arguments, op.inputs, strict=True))
+    results: dict[ir.Value, ir.Value] = dict(zip(op.end.operands, op.results, strict=True))
+    for each in op.members:
+        if isinstance(each, cpu.Append):
+            yield operands[each.x], results[each.y]
 
 
 def _stage_of(value: ir.Value, found: Mapping[str, int]) -> int:

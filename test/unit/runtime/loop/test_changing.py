@@ -106,6 +106,53 @@ def test_sizes_that_a_body_finds_are_exchanged() -> None:
     check(text, [{"x": rows(n), "m": m} for n in (1, 3) for m in (0, 1, 3)])
 
 
+def test_rows_that_are_appended_and_read_stay_in_place() -> None:
+    text = """main (float[1, 1, 3] x, int64 m) => (float[1, n, 3] y, float[k] t, float[p] u) {
+        y, t, u = Loop (m, , x) <body = each (int64 i, bool c, float[1, a, 3] h)
+                => (bool go, float[1, b, 3] h2, float s, float s2) {
+            go = Identity (c)  most = ReduceMax <axes = [1]> (h)  new = Add (x, most)
+            h2 = Concat <axis = 1> (h, new, x)  s = ReduceSum <keepdims = 0> (h2)
+            s2 = ReduceSum <keepdims = 0> (h)
+        }>
+    }"""
+    assert is_in_place(text)
+    x = np.arange(3, dtype=np.float32).reshape(1, 1, 3) / 8
+    check(text, [{"x": x, "m": m} for m in (0, 1, 2, 9, 100)])
+
+
+def test_rows_that_are_doubled_stay_in_place() -> None:
+    text = """main (float[N, 3] x, int64 m) => (float[n, 3] y) {
+        y = Loop (m, , x) <body = each (int64 i, bool c, float[a, 3] h) => (bool go, float[b, 3] h2)
+        { go = Identity (c)  h2 = Concat <axis = 0> (h, h) }>
+    }"""
+    assert is_in_place(text)
+    check(text, [{"x": rows(n), "m": m} for n in (1, 3) for m in (0, 1, 7)])
+
+
+@pytest.mark.parametrize(
+    "joined",
+    [
+        "h2 = Concat <axis = 0> (x, h)",
+        "n = Neg (h)  h2 = Concat <axis = 0> (n, x)",
+        "j = Concat <axis = 0> (h, x)  h2 = Neg (j)",
+        "f = NonZero (h)  s = Gather (f, zero)  g = Gather (h, s)  h2 = Concat <axis = 0> (h, g)",
+    ],
+)
+def test_what_is_not_behind_all_that_was_there_is_exchanged(joined: str) -> None:
+    text = f"""main (float[1, 3] x, int64 m) => (float[n, 3] y) {{
+        y = Loop (m, , x) <body = each (int64 i, bool c, float[a, 3] h) => (bool go, float[b, 3] h2)
+        {{ go = Identity (c)  {joined} }}>
+    }}"""
+    assert memory_of(text).exchanged
+    check(text, [{"x": rows(1), "m": m} for m in (0, 1, 2, 4)])
+
+
+def is_in_place(text: str) -> bool:
+    """Return whether what a loop carries is stored where it is for the next iteration."""
+    memory = memory_of(text)
+    return not memory.exchanged and not memory.copied
+
+
 def refusal(manifest: Manifest, **changes: Any) -> str:
     with pytest.raises(PackageError) as caught:
         check_manifest(replace(manifest, **changes))
