@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import field
+from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from .dtypes import TEXT, itemsize
@@ -106,6 +107,11 @@ class Buffer(Frozen):
     dtype: str
     sources: tuple[str, ...] = ()
     layout: str = ""
+
+    @cached_property
+    def is_static(self) -> bool:
+        """Return whether no size of the tensor and no offset depends on symbols."""
+        return all(type(size) is int for size in (*self.shape, self.offset))
 
     @property
     def size_bytes(self) -> int:

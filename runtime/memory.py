@@ -136,7 +136,9 @@ class Bases:
 
     def grow_stage(self, base: int, size: int) -> None:
         """Give a run the arena of a stage, of at least some bytes; later runs may use it again."""
-        self.bind(base, self._grown_to(base, size))
+        kept = self._grown_to(base, size)
+        if self.arrays[base] is not kept:
+            self.bind(base, kept)
 
     def grow_carried(self, base: int, size: int) -> None:
         """Give a carried arena capacity for some bytes, by a power of two; it keeps its content."""
@@ -144,7 +146,8 @@ class Bases:
         grown = self._grown_to(base, size)
         if grown is not kept:
             grown[: kept.size] = kept
-        self.bind(base, grown)
+        if self.arrays[base] is not grown:
+            self.bind(base, grown)
 
     def exchange(self, base: int, other: int) -> None:
         """Exchange the memory of two carried arenas."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from ..contents import Contents
 from ..errors import RunError
+from ..sizes.size_expressions import Size
 from ..state import SessionState
 from ..step import FoundSize
 
@@ -24,14 +25,60 @@ class Carried:
     result: int
 
 
+class CarriedSizes:
+    """Know the sizes of what a body takes, and which must agree, from buffers that it is taken of.
+
+    What is an axis of one of these is a number, or an expression in the state of the buffers.
+    """
+
+    def __init__(
+        self,
+        carried: Sequence[Carried],
+        sizes: Sequence[FoundSize],
+        sources: Sequence[int],
+        contents: Contents,
+    ) -> None:
+        shapes = [contents.buffers[source].shape for source in sources]
+        self._found = [(each.symbol, shapes[each.result][each.index]) for each in sizes]
+        known = {*self._found}
+        taken = (contents.buffers[each.argument].shape for each in carried)
+        pairs = (
+            pair for each in zip(taken, shapes, strict=True) for pair in zip(*each, strict=True)
+        )
+        self._others = [pair for pair in pairs if pair not in known and not _is_number(*pair)]
+
+    def found(self, state: SessionState) -> dict[str, int]:
+        """Return the sizes that a body finds, where the buffers are in some state."""
+        values = state.values
+        return {symbol: values(size) for symbol, size in self._found}
+
+    def check(self, before: SessionState, begun: SessionState) -> None:
+        """Raise RunError unless all sizes of what is taken are those of the buffers."""
+        for taken, given in self._others:
+            size, room = before.values(given), begun.values(taken)
+            if size != room:
+                raise RunError(f"a tensor with {size} along an axis is carried to one with {room}")
+
+
+def _is_number(one: Size, other: Size) -> bool:
+    """Return whether two sizes are the same number."""
+    return type(one) is int and one == other
+
+
 class CarriedMemory:
     """Know how each `next` of a loop becomes the `argument` of the iteration that follows.
 
     One in the place of its argument is there already. The arena of one that has its own is
-    exchanged for that of the argument. What is anywhere else is copied to a spare arena.
+    exchanged for that of the argument. What is anywhere else is copied to a spare arena. Sizes are
+    those of what a body takes: `first_sizes` those of the first iteration, `sizes` of all others.
     """
 
-    def __init__(self, carried: Sequence[Carried], contents: Contents) -> None:
+    def __init__(
+        self, carried: Sequence[Carried], sizes: Sequence[FoundSize], contents: Contents
+    ) -> None:
+        initial, next_ = [each.initial for each in carried], [each.next for each in carried]
+        self.first_sizes = CarriedSizes(carried, sizes, initial, contents)
+        self.sizes = CarriedSizes(carried, sizes, next_, contents)
         arguments = [contents.buffers[each.argument] for each in carried]
         ends = [contents.buffers[each.next] for each in carried]
         taken, made = [each.base for each in arguments], [each.base for each in ends]
@@ -65,35 +112,27 @@ class Changing:
     def __init__(
         self,
         carried: Sequence[Carried],
-        sizes: Sequence[FoundSize],
         nodes: tuple[str, ...],
         memory: CarriedMemory,
         outside: SessionState,
     ) -> None:
         self._carried = carried
-        self._sizes = sizes
         self._nodes = nodes
         self._memory = memory
         self._outside = outside
         self.state = outside
         if carried:
-            self._enter(outside, [each.initial for each in carried])
+            self._enter(outside, memory.first_sizes)
             self._copy_initial()
 
     def advance(self, end: SessionState) -> None:
         """Begin the next iteration, where the one before ended in some state."""
         self._memory.advance(end)
-        self._enter(end, [each.next for each in self._carried])
+        self._enter(end, self._memory.sizes)
 
-    def _enter(self, before: SessionState, sources: Sequence[int]) -> None:
-        """Enter the stage of a body that takes tensors of the sizes of some buffers."""
-        shape, size_bytes = before.bases.shape, before.bases.size_bytes
-        sizes = {each.symbol: shape(sources[each.result])[each.index] for each in self._sizes}
-        self.state = self._outside.enter(sizes, self._nodes)
-        for each, source in zip(self._carried, sources, strict=True):
-            size, room = size_bytes(source), self.state.bases.size_bytes(each.argument)
-            if size != room:
-                raise RunError(f"{size} bytes are carried to a buffer of {room}")
+    def _enter(self, before: SessionState, sizes: CarriedSizes) -> None:
+        self.state = self._outside.enter(sizes.found(before), self._nodes)
+        sizes.check(before, self.state)
 
     def _copy_initial(self) -> None:
         outside, bases = self._outside.bases, self.state.bases

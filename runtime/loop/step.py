@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import ClassVar, cast
 
+from ..binding import BodyRun, ReboundBody, body_run, finds_sizes
 from ..contents import ABSENT, Contents
 from ..errors import PackageError
 from ..kinds import LEFT_OUT
@@ -13,16 +14,13 @@ from ..loader import Loader
 from ..memory import Bases
 from ..nested import (
     Body,
-    BodyRun,
     Move,
-    body_run,
     check_elements,
     check_moves,
     check_ranks,
     check_sizes,
     checked_buffer,
     copy_spans,
-    finds_sizes,
     locate,
     written_buffer,
 )
@@ -137,7 +135,11 @@ class LoopStep(Step):
             checked_buffer(each.next, contents, f"{at}.next")
             written_buffer(each.argument, contents, f"{at}.argument")
             written_buffer(each.result, contents, f"{at}.result")
-            check_ranks((each.initial, each.argument, each.next, each.result), contents, at)
+            buffers = (each.initial, each.argument, each.next, each.result)
+            check_ranks(buffers, contents, at)
+            dtypes = [contents.buffers[index].dtype for index in buffers]
+            if len({*dtypes}) > 1:
+                raise PackageError(f"'{at}' has buffers of types {dtypes}, must be of one type")
         check_moves(
             self.gathered, contents, f"{where}.gathered", [move.target for move in self.gathered]
         )
@@ -156,10 +158,10 @@ class LoopStep(Step):
     def load(self, loader: Loader) -> Bind:
         binds = [step.load(loader) for step in self.body.steps]
         contents = loader.contents
-        carried = CarriedMemory(self.carried, contents)
+        carried = CarriedMemory(self.carried, self.carried_sizes, contents)
         changing = bool(self.carried or self.gathered) or finds_sizes(self.body.steps)
 
-        def begin(state: SessionState) -> BodyRun:
+        def begin(state: SessionState) -> ReboundBody:
             return body_run(contents, self.body.steps, binds, state)
 
         def bind(state: SessionState) -> Run:
@@ -180,13 +182,13 @@ class LoopStep(Step):
         self,
         limit: int,
         contents: Contents,
-        begin: Callable[[SessionState], BodyRun],
+        begin: Callable[[SessionState], ReboundBody],
         carried: CarriedMemory,
         state: SessionState,
     ) -> tuple[dict[str, int], Store]:
         """Run a loop whose memory is another one in each iteration, or at the end of a body."""
         outside = state.bases
-        memory, at_end = self._memory(outside), self._end_memory(contents, outside)
+        memory = self._memory(outside)
         stacked = len(self.gathered) - self.joined
         gathered = [
             Gathered(
@@ -194,20 +196,20 @@ class LoopStep(Step):
             )
             for number, move in enumerate(self.gathered)
         ]
-        changing = Changing(self.carried, self.carried_sizes, self.nodes, carried, state)
+        changing = Changing(self.carried, self.nodes, carried, state)
         count = limit
         limit, going, number = memory.begin(limit)
         elements = memory.elements()
         copy_spans(memory.first())
-        body, known = begin(changing.state), None
+        body, at_end = begin(changing.state), None
+        is_fixed = self._ends_are_known(contents, state)
         iteration = 0
         while iteration < limit and going:
             number.value = iteration
             for target, source, size in elements:
                 memmove(target, source + iteration * size, size)
             end = body()
-            if end is not known:
-                known = end
+            if at_end is None or not is_fixed:
                 at_end = self._end_memory(contents, outside, end.bases)
                 check_sizes(end.bases, self.body.moves, outside)
                 check_sizes(end.bases, self.outputs, outside, targets=count)
@@ -218,7 +220,7 @@ class LoopStep(Step):
             going, spans = at_end.goes_on(), at_end.ends()
             if self.carried:
                 changing.advance(end)
-                body = begin(changing.state)
+                body.enter(changing.state)
             copy_spans(spans)
             iteration += 1
         found = {**changing.shapes(), **{each.target: each.shape for each in gathered}}
@@ -229,6 +231,13 @@ class LoopStep(Step):
             store_parts(parts, after.bases)
 
         return sizes, store
+
+    def _ends_are_known(self, contents: Contents, state: SessionState) -> bool:
+        """Return whether what is copied at the end of a body has the same place each time."""
+        moves = (*self.body.moves, *self.outputs)
+        read = [move.source for move in moves] + [self.next] * (self.next != ABSENT)
+        buffers = [contents.buffers[index] for index in read]
+        return all(state.values.knows(*each.shape, each.offset) for each in buffers)
 
     def _memory(self, outside: Bases) -> LoopMemory:
         """Return where the loop finds what it begins with."""

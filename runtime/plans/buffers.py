@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 from ..contents import Buffer
-from ..sizes.fields import with_sizes
 from ..sizes.values import Values
 
 
@@ -18,5 +17,12 @@ class BuffersAt:
     def __getitem__(self, index: int) -> Buffer:
         found = self._known.get(index)
         if found is None:
-            found = self._known[index] = with_sizes(self._buffers[index], self._values)
+            found = self._known[index] = self._made(self._buffers[index])
         return found
+
+    def _made(self, buffer: Buffer) -> Buffer:
+        if buffer.is_static:
+            return buffer
+        values = self._values
+        shape = tuple([size if type(size) is int else values(size) for size in buffer.shape])
+        return buffer.changed(shape=shape, offset=values(buffer.offset))

@@ -4,17 +4,21 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import onnxruntime as ort
 import pytest
-from trivium.compiler.driver import build
+from trivium.compiler.driver import build, compile
 from trivium.runtime.checks import check as check_manifest
 from trivium.runtime.contents import ARENA, Buffer
-from trivium.runtime.errors import PackageError
+from trivium.runtime.errors import PackageError, RunError
 from trivium.runtime.loop.changing import CarriedMemory
 from trivium.runtime.loop.step import LoopStep
 from trivium.runtime.manifest import Manifest
+from trivium.runtime.package import Package
+from trivium.runtime.session import Session
 from trivium.runtime.step import Step, all_steps
 from trivium.test.unit.compiler.frontends.onnx.control_flow.found_models import (
     check,
+    compare,
     model_of,
     rows,
 )
@@ -47,9 +51,13 @@ def loops(manifest: Manifest) -> list[LoopStep]:
     return [step for step in all_steps(manifest.steps) if isinstance(step, LoopStep)]
 
 
+def carried_memory(step: LoopStep, manifest: Manifest) -> CarriedMemory:
+    return CarriedMemory(step.carried, step.carried_sizes, manifest)
+
+
 def memory_of(text: str) -> CarriedMemory:
     manifest = manifest_of(text)
-    return CarriedMemory(loops(manifest)[0].carried, manifest)
+    return carried_memory(loops(manifest)[0], manifest)
 
 
 def test_a_cache_that_grows_inside_and_is_read_is_exchanged() -> None:
@@ -62,7 +70,7 @@ def test_a_cache_that_grows_inside_and_is_read_is_exchanged() -> None:
 
 def test_what_loops_in_loops_carry_is_exchanged() -> None:
     manifest = manifest_of(NESTED)
-    outer, inner = (CarriedMemory(step.carried, manifest) for step in loops(manifest))
+    outer, inner = (carried_memory(step, manifest) for step in loops(manifest))
     assert outer.exchanged
     assert inner.exchanged
     check(NESTED, [{"x": rows(1), "m": m} for m in (0, 1, 2, 4)])
@@ -147,6 +155,34 @@ def test_what_is_not_behind_all_that_was_there_is_exchanged(joined: str) -> None
     check(text, [{"x": rows(1), "m": m} for m in (0, 1, 2, 4)])
 
 
+@pytest.mark.parametrize("threads", [1, 2])
+def test_bodies_whose_work_grows_are_bound_to_more_threads(threads: int) -> None:
+    text = """main (float[64, 64] x, int64 m) => (float[n, 64] y, float[k, 64] t) {
+        y, t = Loop (m, , x) <body = each (int64 i, bool c, float[a, 64] h)
+                => (bool go, float[b, 64] h2, float[64] s) {
+            go = Identity (c)  turned = MatMul (h, x)  waves = Sin (turned)
+            s = ReduceMean <axes = [0], keepdims = 0> (waves)  h2 = Concat <axis = 0> (h, x)
+        }>
+    }"""
+    model = model_of(text)
+    x = np.random.default_rng(0).standard_normal((64, 64)).astype(np.float32) / 8
+    reference = ort.InferenceSession(model.SerializeToString())
+    session = compile(model, threads=threads)
+    for count in (40, 3):
+        feeds = {"x": x, "m": np.array(count)}
+        compare(list(session.run(feeds).values()), reference.run(None, feeds))
+
+
+def test_what_a_body_returns_has_the_sizes_that_it_took() -> None:
+    text = """main (float[1, 3] x, float[N, 3] z, int64 m) => (float[n, 3] y, float[k, 3] t) {
+        y, t = Loop (m, , x, z) <body = each (int64 i, bool c, float[a, 3] h, float[d, 3] g)
+                => (bool go, float[e, 3] h2, float[f, 3] g2) {
+            go = Identity (c)  h2 = Concat <axis = 0> (h, g)  g2 = Identity (g)
+        }>
+    }"""
+    check(text, [{"x": rows(1), "z": rows(n), "m": m} for n in (1, 2) for m in (0, 3)])
+
+
 def is_in_place(text: str) -> bool:
     """Return whether what a loop carries is stored where it is for the next iteration."""
     memory = memory_of(text)
@@ -188,6 +224,19 @@ def test_arenas_of_what_is_carried_are_checked() -> None:
         ({"symbols": ()}, "must be left out without symbols"),
     ):
         assert fault in refusal(manifest, **changes)
+
+
+def test_sizes_that_a_manifest_does_not_carry_fail_a_run() -> None:
+    package = build(model_of(CACHE), target="cpu")
+    (loop,) = loops(package.manifest)
+    end = package.manifest.buffers[loop.carried[0].next]
+    fewer = replace(end, shape=(1, 1, *end.shape[2:]))
+    buffers = tuple(fewer if each is end else each for each in package.manifest.buffers)
+    changed = replace(package.manifest, buffers=buffers, entries=())
+    session = Session(Package.create(changed, package.entries))
+    x = np.ones((1, 2, 1, 3), np.float32)
+    with pytest.raises(RunError, match="with 1 along an axis is carried to one with 2"):
+        session.run({"x": x, "m": np.array(2)})
 
 
 def test_steps_that_find_sizes_need_symbols() -> None:
