@@ -108,11 +108,6 @@ class Buffer(Frozen):
     sources: tuple[str, ...] = ()
     layout: str = ""
 
-    @cached_property
-    def is_static(self) -> bool:
-        """Return whether no size of the tensor and no offset depends on symbols."""
-        return all(type(size) is int for size in (*self.shape, self.offset))
-
     @property
     def size_bytes(self) -> int:
         """Return how many bytes the tensor takes."""
@@ -251,6 +246,14 @@ class Contents(Frozen, kw_only=True):
     carried: tuple[CarriedPort, ...] = field(default=(), metadata=LEFT_OUT)
     carried_arenas: tuple[int, ...] = field(default=(), metadata=LEFT_OUT)
     strings: tuple[str, ...] = field(default=(), metadata=LEFT_OUT)
+
+    @cached_property
+    def symbolic_buffers(self) -> frozenset[int]:
+        """Return the numbers of buffers of which a size or the offset depends on symbols."""
+        buffers = enumerate(self.buffers)
+        return frozenset(
+            i for i, b in buffers if any(type(s) is not int for s in (*b.shape, b.offset))
+        )
 
     @property
     def has_text(self) -> bool:

@@ -21,7 +21,7 @@ def enter(
     for symbol in start.symbols:
         _check_found(symbol, sizes[symbol.name], nodes)
     values = evaluate(start.evaluation, {**state.values.symbols, **sizes})
-    entered = state.at(BuffersAt(stages.manifest.buffers, values), values)
+    entered = state.at(BuffersAt(stages.manifest, values), values)
     for base, space in start.arenas:
         entered.grow_stage(base, space, values.arenas.get(base, 0))
     for base in start.carried:

@@ -33,14 +33,15 @@ class PortSizes(NamedTuple):
     output_bytes: tuple[int, ...] = ()
 
 
-_NO_PORTS, _NO_NUMBERS = PortSizes(), array("q")
+_NO_NUMBERS = array("q")
 
 
 class Values:
     """Hold the numbers that the sizes of a package stand for at values of its symbols.
 
     `arenas` has the bytes of the arenas with regions, by their bases. `places` are those of texts
-    among the `numbers`.
+    among the `numbers`. `shapes` are those of all inputs and then of all outputs, which take
+    `output_bytes`.
     """
 
     def __init__(
@@ -49,13 +50,21 @@ class Values:
         numbers: "array[int]" = _NO_NUMBERS,
         places: Mapping[str, int] = _NOTHING,
         arenas: Mapping[int, int] = _NOTHING,
-        ports: PortSizes = _NO_PORTS,
+        shapes: Shapes = (),
+        output_bytes: tuple[int, ...] = (),
     ) -> None:
         self.symbols = symbols
         self.arenas = arenas
-        self.ports = ports
+        self._shapes = shapes
+        self._output_bytes = output_bytes
         self.numbers = numbers
         self.places = places
+
+    @property
+    def ports(self) -> PortSizes:
+        """Return the shapes of inputs and outputs."""
+        count = len(self._shapes) - len(self._output_bytes)
+        return PortSizes(self._shapes[:count], self._shapes[count:], self._output_bytes)
 
     def __call__(self, size: Size | str) -> int:
         """Return the number that a size stands for."""

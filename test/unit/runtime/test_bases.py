@@ -11,12 +11,13 @@ EMPTY = np.empty(0, np.uint8)
 
 
 def test_memory_of_threads_is_kept_until_it_is_too_small():
-    bases = Bases(symbolic_manifest(), EMPTY, EMPTY)
+    manifest = symbolic_manifest()
+    bases = Bases(manifest, EMPTY, EMPTY)
     assert bases.memory_of_threads(0).size == 0
     first = bases.memory_of_threads(5000)
     assert first.size == 8192
     assert not first.any()
-    plan = bases.at(BuffersAt((), STATIC))
+    plan = bases.at(BuffersAt(manifest, STATIC))
     assert plan.memory_of_threads(8192) is first
     larger = plan.memory_of_threads(8193)
     assert larger.size == 16384

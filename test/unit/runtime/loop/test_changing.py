@@ -226,6 +226,14 @@ def test_arenas_of_what_is_carried_are_checked() -> None:
         assert fault in refusal(manifest, **changes)
 
 
+def test_names_of_no_size_are_refused_where_all_sizes_are_found() -> None:
+    manifest = manifest_of(CACHE, "host")
+    output = manifest.buffers[manifest.outputs[0].buffer]
+    moved = replace(output, offset="q")
+    buffers = tuple(moved if each is output else each for each in manifest.buffers)
+    assert "there is no symbol 'q'" in refusal(manifest, buffers=buffers)
+
+
 def test_sizes_that_a_manifest_does_not_carry_fail_a_run() -> None:
     package = build(model_of(CACHE), target="cpu")
     (loop,) = loops(package.manifest)
