@@ -1,7 +1,7 @@
 """Gather what a loop puts out as often as its body runs, which nobody knows before."""
 
 import ctypes
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,16 +15,25 @@ from ..sizes.size_expressions import Size
 class Gathered:
     """Gather what each iteration puts out, of which nobody knows how many there are.
 
-    It is stacked, or joined along its first axis, of which each may have another size.
+    It is stacked, or joined along its first axis, of which each may have another size. Where it is
+    `fixed`, its place is the same each time, and so is its shape.
     """
 
     def __init__(
-        self, move: Move, written: Sequence[Size], nodes: tuple[str, ...], *, joined: bool
+        self,
+        move: Move,
+        written: Sequence[Size],
+        nodes: tuple[str, ...],
+        *,
+        joined: bool,
+        fixed: bool,
     ) -> None:
         self.target = move.target
         self._nodes = nodes
         self._source = move.source
         self._joined = joined
+        self._fixed = fixed
+        self._read: tuple[tuple[int, ...], int, Callable[[], int]] | None = None
         self._element: tuple[int, ...] | None = None
         self._written = written
         self._count = 0
@@ -33,7 +42,7 @@ class Gathered:
 
     def add(self, bases: Bases) -> None:
         """Add what an iteration has put out; raise RunError for one of another shape."""
-        shape, size = bases.shape(self._source), bases.size_bytes(self._source)
+        shape, size, place = self._read if self._read and self._fixed else self._find(bases)
         element = shape[1:] if self._joined else shape
         if self._element not in (None, element):
             raise RunError(
@@ -49,8 +58,14 @@ class Gathered:
             self._bytes = grown
         if size:
             to = self._bytes.ctypes.data + self._used
-            ctypes.memmove(to, bases.locator(self._source)(), size)
+            ctypes.memmove(to, place(), size)
         self._used = end
+
+    def _find(self, bases: Bases) -> tuple[tuple[int, ...], int, Callable[[], int]]:
+        """Return the shape, the bytes and the place of what is gathered."""
+        source = self._source
+        self._read = bases.shape(source), bases.size_bytes(source), bases.locator(source)
+        return self._read
 
     @property
     def shape(self) -> tuple[int, ...]:

@@ -189,20 +189,16 @@ class LoopStep(Step):
         """Run a loop whose memory is another one in each iteration, or at the end of a body."""
         outside = state.bases
         memory = self._memory(outside)
-        stacked = len(self.gathered) - self.joined
-        gathered = [
-            Gathered(
-                move, contents.buffers[move.target].shape, self.nodes, joined=number >= stacked
-            )
-            for number, move in enumerate(self.gathered)
-        ]
+        gathered = self._begin_gathering(contents, state)
         changing = Changing(self.carried, self.nodes, carried, state)
         count = limit
         limit, going, number = memory.begin(limit)
         elements = memory.elements()
         copy_spans(memory.first())
         body, at_end = begin(changing.state), None
-        is_fixed = self._ends_are_known(contents, state)
+        moves = (*self.body.moves, *self.outputs)
+        read = [move.source for move in moves] + [self.next] * (self.next != ABSENT)
+        is_fixed = _are_known(read, contents, state)
         iteration = 0
         while iteration < limit and going:
             number.value = iteration
@@ -232,12 +228,19 @@ class LoopStep(Step):
 
         return sizes, store
 
-    def _ends_are_known(self, contents: Contents, state: SessionState) -> bool:
-        """Return whether what is copied at the end of a body has the same place each time."""
-        moves = (*self.body.moves, *self.outputs)
-        read = [move.source for move in moves] + [self.next] * (self.next != ABSENT)
-        buffers = [contents.buffers[index] for index in read]
-        return all(state.values.knows(*each.shape, each.offset) for each in buffers)
+    def _begin_gathering(self, contents: Contents, state: SessionState) -> list[Gathered]:
+        """Return what gathers the outputs of a run of which nobody knows how many there are."""
+        stacked = len(self.gathered) - self.joined
+        return [
+            Gathered(
+                move,
+                contents.buffers[move.target].shape,
+                self.nodes,
+                joined=number >= stacked,
+                fixed=_are_known([move.source], contents, state),
+            )
+            for number, move in enumerate(self.gathered)
+        ]
 
     def _memory(self, outside: Bases) -> LoopMemory:
         """Return where the loop finds what it begins with."""
@@ -288,6 +291,12 @@ def _run(limit: int, body: BodyRun, memory: LoopMemory, at_end: EndMemory) -> No
         going = at_end.goes_on()
         copy_spans(ends)
         iteration += 1
+
+
+def _are_known(indices: Sequence[int], contents: Contents, state: SessionState) -> bool:
+    """Return whether buffers have sizes and offsets that a state knows: the same in each body."""
+    buffers = (contents.buffers[index] for index in indices)
+    return all(state.values.knows(*each.shape, each.offset) for each in buffers)
 
 
 def _check_size(contents: Contents, index: int, size: int, where: str) -> None:
