@@ -176,6 +176,7 @@ class _Assembly:
             checks=self._checks(),
             regions=self._regions(),
             carried=tuple(starmap(m.CarriedPort, state_of(self.module.main).items())),
+            carried_arenas=self.program.carried_stages,
             strings=self._strings(),
         )
         return name_sizes(manifest) if symbols else manifest

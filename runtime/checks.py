@@ -21,7 +21,7 @@ from .errors import PackageError
 from .kinds import is_kind
 from .manifest import Manifest
 from .sizes.size_expressions import MOST_BYTES
-from .step import Step
+from .step import Step, all_steps
 
 _MAX_RANK = 64  # numpy's own limit
 _MOST_SPACES = 64
@@ -64,8 +64,12 @@ def _at_likely_sizes(written: Manifest) -> Manifest:
         from .sizes.symbol_checks import check_symbols
 
         return check_symbols(written)
-    if written.checks or written.regions:
-        raise PackageError("'checks' and 'regions' must be left out without symbols")
+    if written.checks or written.regions or written.carried_arenas:
+        raise PackageError(
+            "'checks', 'regions' and 'carried_arenas' must be left out without symbols"
+        )
+    if finding := next((each for each in all_steps(written.steps) if each.begins_stages), None):
+        raise PackageError(f"a step of kind '{finding.kind}' finds sizes, but there are no symbols")
     return written
 
 

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import field
+from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from .dtypes import TEXT, itemsize
@@ -220,8 +221,10 @@ class Contents(Frozen, kw_only=True):
     sizes of a run are known, and the offsets of the `regions` of arenas are computed. What long
     expressions have in common has names: `named_sizes`, each of which may use earlier ones.
 
-    A session binds what is `carried` from run to run when it begins. Of the constants that are
-    text, weights have handles; `strings` lists the text itself.
+    A session binds what is `carried` from run to run when it begins. Each value that a loop carries
+    with sizes that change has an arena of its own in the memory of the process: `carried_arenas`
+    lists the stages of these. Of the constants that are text, weights have handles; `strings` lists
+    the text itself.
     """
 
     producer: str
@@ -241,7 +244,16 @@ class Contents(Frozen, kw_only=True):
     checks: tuple[SizeCheck, ...] = field(default=(), metadata=LEFT_OUT)
     regions: tuple[Region, ...] = field(default=(), metadata=LEFT_OUT)
     carried: tuple[CarriedPort, ...] = field(default=(), metadata=LEFT_OUT)
+    carried_arenas: tuple[int, ...] = field(default=(), metadata=LEFT_OUT)
     strings: tuple[str, ...] = field(default=(), metadata=LEFT_OUT)
+
+    @cached_property
+    def symbolic_buffers(self) -> frozenset[int]:
+        """Return the numbers of buffers of which a size or the offset depends on symbols."""
+        buffers = enumerate(self.buffers)
+        return frozenset(
+            i for i, b in buffers if any(type(s) is not int for s in (*b.shape, b.offset))
+        )
 
     @property
     def has_text(self) -> bool:
@@ -263,19 +275,26 @@ class Contents(Frozen, kw_only=True):
 
         It is that of the process; those in other memory spaces follow, then those of other stages.
         """
+        return self.first_carried + len(self.carried_arenas)
+
+    @property
+    def first_carried(self) -> int:
+        """Return the base of the first of the `carried_arenas`."""
         return self.first_space + 2 * len(self.spaces)
 
     @property
     def arenas_of_stages(self) -> int:
         """Return how many arenas there are for what depends on sizes that are found."""
-        return self.stages * (1 + len(self.spaces))
+        return len(self.carried_arenas) + self.stages * (1 + len(self.spaces))
 
     def stage_of(self, base: int) -> int:
         """Return the stage of the arena that a base is; 0 for any other base."""
+        if self.is_carried(base):
+            return self.carried_arenas[base - self.first_carried]
         return max((base - self.first_stage) // (1 + len(self.spaces)) + 1, 0)
 
     def arenas_in(self, stage: int) -> range:
-        """Return the bases of the arenas that a stage begins with."""
+        """Return the bases of the arenas that are new when a stage begins."""
         each = 1 + len(self.spaces)
         return range(self.first_stage + (stage - 1) * each, self.first_stage + stage * each)
 
@@ -294,7 +313,7 @@ class Contents(Frozen, kw_only=True):
     def space_of(self, base: int) -> str:
         """Return the memory space of a base."""
         number, found = base - self.first_space, base - self.first_stage
-        if number < 0:
+        if number < 0 or self.is_carried(base):
             return PROCESS
         if found < 0:
             return self.spaces[number // 2].name
@@ -303,10 +322,14 @@ class Contents(Frozen, kw_only=True):
     def is_written(self, base: int) -> bool:
         """Return whether steps of a run may write to a base: an arena, or an output."""
         is_output = FIRST_PORT + len(self.inputs) <= base < self.first_space
-        return is_output or self.is_arena(base) or base >= self.first_stage
+        return is_output or self.is_arena(base) or base >= self.first_carried
+
+    def is_carried(self, base: int) -> bool:
+        """Return whether a base is one of the `carried_arenas`."""
+        return 0 <= base - self.first_carried < len(self.carried_arenas)
 
     def is_arena(self, base: int) -> bool:
         """Return whether a base is the arena of a memory space."""
-        if base == ARENA or 0 <= base - self.first_stage < self.arenas_of_stages:
+        if base == ARENA or 0 <= base - self.first_carried < self.arenas_of_stages:
             return True
-        return self.first_space <= base < self.first_stage and (base - self.first_space) % 2 == 0
+        return self.first_space <= base < self.first_carried and (base - self.first_space) % 2 == 0

@@ -71,8 +71,9 @@ class Manifest(Contents, kw_only=True):
     @cached_property
     def likely_values(self) -> Values:
         """Return the numbers that sizes stand for at the likely values of the symbols."""
-        likely = {symbol.name: symbol.likely for symbol in self.symbols}
-        return self.evaluation.unchecked(likely) if likely else STATIC
+        if self.version == VERSION:
+            return STATIC
+        return self.evaluation.unchecked({each.name: each.likely for each in self.symbols})
 
     def to_json(self) -> str:
         """Return the text of this manifest; equal manifests have equal texts."""

@@ -83,7 +83,7 @@ class Bases:
     ) -> None:
         """Allocate the arena of a session; `devices` has the bases in other memory spaces."""
         staged = contents.arenas_of_stages
-        count = contents.first_stage + staged if staged else contents.first_space
+        count = contents.first_carried + staged if staged else contents.first_space
         self._buffers: Buffers = contents.buffers
         self.arrays: list[NDArray[Any]] = [_NOTHING] * count
         self.pointers = (ctypes.c_void_p * count)()
@@ -91,7 +91,7 @@ class Bases:
         self._devices = dict(devices)
         self._kept: list[OnDevice] = []
         self._ports = [_NOTHING] * (count - FIRST_PORT)
-        self._grown: dict[tuple[int, int], NDArray[np.uint8]] = {}
+        self._grown: dict[int, NDArray[np.uint8]] = {}
         self.bind(ARENA, allocate(0 if contents.regions else contents.memory.arena_bytes))
         self.bind(WEIGHTS, weights)
         self.bind(PREPARED, prepared)
@@ -134,18 +134,43 @@ class Bases:
             self.trim()
             self.bind(ARENA, allocate(1 << (size - 1).bit_length()))
 
-    def grow_stage(self, base: int, size: int, slot: int = 0) -> None:
-        """Give a run the arena of a stage, of at least some bytes; later runs may use it again.
+    def grow_stage(self, base: int, size: int) -> None:
+        """Give a run the arena of a stage, of at least some bytes; later runs may use it again."""
+        kept = self._grown_to(base, size)
+        if self.arrays[base] is not kept:
+            self.bind(base, kept)
 
-        One stage may have several, of which it uses that of a `slot`.
-        """
-        self.bind(base, self._grown_to((base, slot), size))
+    def grow_carried(self, base: int, size: int) -> None:
+        """Give a carried arena capacity for some bytes, by a power of two; it keeps its content."""
+        kept = self._grown.get(base, _NOTHING)
+        grown = self._grown_to(base, size)
+        if grown is not kept:
+            grown[: kept.size] = kept
+        if self.arrays[base] is not grown:
+            self.bind(base, grown)
+
+    def exchange(self, base: int, other: int) -> None:
+        """Exchange the memory of two carried arenas."""
+        kept = self._grown
+        kept[base], kept[other] = kept.get(other, _NOTHING), kept.get(base, _NOTHING)
+        self.bind(base, kept[base])
+        self.bind(other, kept[other])
+
+    def spare(self, base: int, size: int) -> int:
+        """Return the address of some bytes that replace a carried arena by `use_spare`."""
+        return address_of(self._grown_to(~base, size))
+
+    def use_spare(self, base: int) -> None:
+        """Exchange the memory of a carried arena and that of its spare."""
+        kept = self._grown
+        kept[base], kept[~base] = kept.get(~base, _NOTHING), kept.get(base, _NOTHING)
+        self.bind(base, kept[base])
 
     def memory_of_threads(self, size: int) -> NDArray[np.uint8]:
         """Return memory for what threads alone use in a step: other steps may get it, too."""
-        return self._grown_to((_THREADS, 0), size) if size else _NOTHING
+        return self._grown_to(_THREADS, size) if size else _NOTHING
 
-    def _grown_to(self, key: tuple[int, int], size: int) -> NDArray[np.uint8]:
+    def _grown_to(self, key: int, size: int) -> NDArray[np.uint8]:
         """Return what is kept at a key, or in its place larger memory, if that is too small."""
         kept = self._grown.get(key, _NOTHING)
         if size > kept.size:

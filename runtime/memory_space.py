@@ -30,8 +30,8 @@ class SessionMemory:
         """
         raise NotImplementedError
 
-    def grow_stage(self, base: int, size: int, slot: int) -> int:
-        """Make the arena of a slot of a stage at least as large; return where it is.
+    def grow_stage(self, base: int, size: int) -> int:
+        """Make the arena of a stage at least as large; return where it is.
 
         Only packages that find sizes ask for it, and only before what they do in the stage.
         """

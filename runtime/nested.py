@@ -2,14 +2,14 @@
 
 import ctypes
 from collections.abc import Callable, Collection, Sequence
-from typing import cast
 
+from .binding import finds_sizes
 from .contents import PROCESS, Buffer, Contents
 from .errors import PackageError, RunError
 from .frozen import Frozen
 from .memory import Bases
 from .state import SessionState
-from .step import Bind, Find, Run, Step
+from .step import Step
 
 
 class Move(Frozen):
@@ -81,67 +81,6 @@ def checked_buffer(index: int, contents: Contents, where: str) -> Buffer:
     if space != PROCESS:
         raise PackageError(f"'{where}' is {index}, which is in memory '{space}', must be in 'host'")
     return contents.buffers[index]
-
-
-def bind_steps(
-    contents: Contents, steps: Sequence[Step], binds: Sequence[Bind], state: SessionState
-) -> tuple[list[Run], str]:
-    """Return what doing steps calls, with waits for the queues of devices, and the last queue."""
-    bound: list[Run] = []
-    busy = PROCESS
-    for step, bind in zip(steps, binds, strict=True):
-        queue = step.queue(contents)
-        if busy not in (PROCESS, queue):
-            bound.append(state.spaces[busy].synchronize)
-        busy = queue
-        bound.append(bind(state))
-    return bound, busy
-
-
-def bind_body(
-    contents: Contents, steps: Sequence[Step], binds: Sequence[Bind], state: SessionState
-) -> list[Run]:
-    """Return what a body calls; at its end all of it is done."""
-    bound, busy = bind_steps(contents, steps, binds, state)
-    return bound if busy == PROCESS else [*bound, state.spaces[busy].synchronize]
-
-
-BodyRun = Callable[[], SessionState]
-"""Do a body once; return the state in which the sizes of all that it makes are known."""
-
-
-def body_run(
-    contents: Contents, steps: Sequence[Step], binds: Sequence[Bind], state: SessionState
-) -> BodyRun:
-    """Return what does a body in a state: steps that find sizes change it for those that follow."""
-    if not finds_sizes(steps):
-        bound = bind_body(contents, steps, binds, state)
-
-        def run() -> SessionState:
-            for each in bound:
-                each()
-            return state
-
-        return run
-
-    def run_staged() -> SessionState:
-        now = state
-        for step, bind in zip(steps, binds, strict=True):
-            made = bind(now)
-            if not step.finds:
-                made()
-                continue
-            sizes, store = cast("Find", made)()
-            now = now.enter(sizes, step.nodes)
-            store(now)
-        return now
-
-    return run_staged
-
-
-def finds_sizes(steps: Sequence[Step]) -> bool:
-    """Return whether sizes change between the begin of a body and its end."""
-    return any(step.finds for step in steps)
 
 
 Spans = list[tuple[int, int, int]]

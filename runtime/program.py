@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .binding import bind_body, bind_steps
 from .contents import FIRST_PORT, PROCESS
 from .frozen import Frozen
 from .loader import Loader
 from .manifest import Manifest
 from .memory import Bases, Place, aligned, allocate
 from .memory_space import PackageMemory
-from .nested import bind_body, bind_steps
 from .package import Package
 from .plans.enter import enter
 from .sizes.stages import Stages

@@ -25,12 +25,12 @@ class Enter(Protocol):
         state: "SessionState",
         sizes: Mapping[str, int],
         nodes: tuple[str, ...],
-        slot: int = 0,
         /,
     ) -> "SessionState":
         """Return the state of the stage, given that before it and the sizes of its symbols.
 
-        The arena of the stage is new; that of another `slot` stays as it is.
+        The arenas of the stage are new, but for those of what a loop carries: these keep their
+        content.
         """
         ...
 
@@ -53,11 +53,9 @@ class SessionState(Frozen):
     stage: Enter = _no_stages
     strings: Strings | None = None
 
-    def enter(
-        self, sizes: Mapping[str, int], nodes: tuple[str, ...], slot: int = 0
-    ) -> "SessionState":
+    def enter(self, sizes: Mapping[str, int], nodes: tuple[str, ...]) -> "SessionState":
         """Return the state of the stage that begins as steps of `nodes` find some sizes."""
-        return self.stage(self, sizes, nodes, slot)
+        return self.stage(self, sizes, nodes)
 
     def at(self, buffers: Buffers, values: Values) -> "SessionState":
         """Return the same memory for steps of a plan."""
@@ -85,15 +83,12 @@ class SessionState(Frozen):
                 if memory.grow(arenas[base]):
                     self.bases.move(base, Place(memory.addresses[base], name))
 
-    def grow_stage(self, base: int, space: str, size: int, slot: int = 0) -> None:
-        """Make the arena of a stage, in a memory space, at least as large as some bytes.
-
-        One stage may have several, of which it uses that of a `slot`.
-        """
+    def grow_stage(self, base: int, space: str, size: int) -> None:
+        """Make the arena of a stage, in a memory space, at least as large as some bytes."""
         if space == PROCESS:
-            self.bases.grow_stage(base, size, slot)
+            self.bases.grow_stage(base, size)
         else:
-            address = self.spaces[space].grow_stage(base, size, slot)
+            address = self.spaces[space].grow_stage(base, size)
             self.bases.move(base, Place(address, space))
 
     def trim(self) -> None:

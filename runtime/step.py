@@ -40,6 +40,18 @@ class FoundSize(Frozen):
     of: str = SHAPE
 
 
+class SizedRun:
+    """Base of runs that other sizes of the same memory need not bind anew."""
+
+    def __call__(self) -> None:
+        """Do the step once."""
+        raise NotImplementedError
+
+    def resize(self, state: SessionState) -> None:
+        """Use the sizes of another state of the same session from the next call on."""
+        raise NotImplementedError
+
+
 BEFORE, START, END, AFTER = range(4)
 """When a step uses a buffer: before a body, where that starts or ends, or when sizes are found."""
 
@@ -89,6 +101,11 @@ class Step(Kind):
     def finds_inside(self) -> "tuple[FoundSize, ...]":
         """Return the sizes that are found each time that the body of the step begins."""
         return ()
+
+    @property
+    def begins_stages(self) -> bool:
+        """Return whether the step or its body finds sizes."""
+        return bool(self.finds or self.finds_inside)
 
     @property
     def taken(self) -> tuple[int, ...]:

@@ -236,6 +236,7 @@ from .shape.reshape import Split as Split
 from .shape.reshape import Tile as Tile
 from .shape.reshape import Transpose as Transpose
 from .shape.reshape import Trilu as Trilu
+from .shape.reshape import joined as joined
 from .shape.reshape import need_length as need_length
 from .shape.sizes import Iota as Iota
 from .shape.sizes import Sizes as Sizes

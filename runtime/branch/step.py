@@ -5,10 +5,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from ..binding import BodyRun, body_run
 from ..contents import ABSENT, Contents
 from ..errors import PackageError, RunError
 from ..loader import Loader
-from ..nested import Body, BodyRun, body_run, check_moves, check_ranks, copy_spans, mover, spans_of
+from ..nested import Body, check_moves, check_ranks, copy_spans, mover, spans_of
 from ..state import SessionState
 from ..step import AFTER, END, Bind, Run, Step, Store, Use
 

@@ -1,6 +1,6 @@
 """Steps of native code: a function that runs on the threads of a session."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -13,8 +13,9 @@ from ..frozen import Frozen
 from ..kinds import LEFT_OUT
 from ..loader import Loader
 from ..sizes.size_expressions import Size
+from ..sizes.values import SizeArray
 from ..state import SessionState
-from ..step import Bind, Run, Step
+from ..step import Bind, Run, SizedRun, Step
 from .choose_code import choose_code
 from .code import CpuRequirements
 from .elf import NativeLibrary, load_objects
@@ -33,6 +34,45 @@ class SizeTable(Frozen):
 
     words: tuple[Size, ...] = ()
     ranges: tuple[Size, ...] = ()
+
+
+class SizedProgram(SizedRun):
+    """Run a program at sizes that may change: on one thread, it reads them anew in each call.
+
+    `program` prepares it for a number of threads. Those of several may be late: they get numbers
+    that nobody changes.
+    """
+
+    def __init__(
+        self,
+        program: Callable[[SessionState, NDArray[np.int64], int], Run],
+        sizes: SizeArray,
+        state: SessionState,
+        split: int,
+        threads: int,
+    ) -> None:
+        self._program = program
+        self._sizes = sizes
+        self._split = split
+        self._threads = threads
+        self._numbers = sizes.at(state.values)
+        self._alone: Run | None = None
+        self._run = self._chosen(state)
+
+    def __call__(self) -> None:
+        self._run()
+
+    def resize(self, state: SessionState) -> None:
+        self._sizes.fill(self._numbers, state.values)
+        self._run = self._chosen(state)
+
+    def _chosen(self, state: SessionState) -> Run:
+        """Return what runs on one thread, if there is no work for two."""
+        if self._threads > 1 and _cut(self._numbers[self._split :]):
+            return self._program(state, self._numbers.copy(), self._threads)
+        if self._alone is None:
+            self._alone = self._program(state, self._numbers, 1)
+        return self._alone
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,14 +127,16 @@ class CpuStep(Step):
         table = self._table(loader)
         made, split = loader.array((*table.words, *table.ranges)), len(table.words)
 
-        def bind(state: SessionState) -> Run:
-            numbers = made.at(state.values)
-            threads = state.threads if self.phases else 1
-            if self.tables and threads > 1 and not _cut(numbers[split:]):
-                threads = 1
+        def program(state: SessionState, numbers: NDArray[np.int64], threads: int) -> Run:
             own = max(state.values(own_bytes), state.values(self.thread_bytes))
             work = (address, self.phases, own, threads, numbers, split)
             return ParallelProgram(library, state.bases, pool, *work).run
+
+        def bind(state: SessionState) -> Run:
+            threads = state.threads if self.phases else 1
+            if self.tables:
+                return SizedProgram(program, made, state, split, threads)
+            return program(state, made.at(state.values), threads)
 
         return bind
 

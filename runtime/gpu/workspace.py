@@ -53,7 +53,7 @@ class Workspace(SessionMemory):
         self._grows = any(region.base == self._base for region in contents.regions)
         self._arena = self._allocate(0 if self._grows else package.space.arena_bytes)
         self.addresses = {self._base: self._arena.address, weights: package.weights.address}
-        self._stages: dict[tuple[int, int], DeviceMemory] = {}
+        self._stages: dict[int, DeviceMemory] = {}
         self._tried: set[int] = set()
         self._steps: WeakSet[_Launches] = WeakSet()
         self.recording = False
@@ -137,14 +137,14 @@ class Workspace(SessionMemory):
         self._replace_arena(1 << (size - 1).bit_length())
         return True
 
-    def grow_stage(self, base: int, size: int, slot: int) -> int:
+    def grow_stage(self, base: int, size: int) -> int:
         """Make the arena of a stage at least as large, by a power of two; return where it is."""
-        kept = self._stages.get((base, slot))
+        kept = self._stages.get(base)
         if kept is None or size > kept.size_bytes:
             if kept is not None:
                 kept.close()
             room = 1 << (size - 1).bit_length() if size else 0
-            self._stages[base, slot] = kept = self._allocate(room)
+            self._stages[base] = kept = self._allocate(room)
         return kept.address
 
     def trim(self) -> None:

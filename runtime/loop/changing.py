@@ -1,15 +1,11 @@
-"""Loops whose sizes change while they run: what they carry, and what they put out, has any size."""
+"""What a loop carries with sizes that change from one iteration to the next."""
 
 import ctypes
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
+from ..contents import Contents
 from ..errors import RunError
-from ..memory import Bases
-from ..nested import Move, Spans, copy_spans
 from ..sizes.size_expressions import Size
 from ..state import SessionState
 from ..step import FoundSize
@@ -20,7 +16,7 @@ class Carried:
     """Name the buffers of something that a loop carries with sizes that change.
 
     A body takes what is in `argument`: that of `initial` at first, then what `next` was. At the end
-    it is copied to `result`.
+    it is copied to `result`. The argument begins an arena of its own, one of the `carried_arenas`.
     """
 
     initial: int
@@ -29,46 +25,120 @@ class Carried:
     result: int
 
 
-class Changing:
-    """Hold what a loop carries with sizes that change, in the stage that its body begins.
+class CarriedSizes:
+    """Know the sizes of what a body takes, and which must agree, from buffers that it is taken of.
 
-    The arena of this stage has two slots: what is carried goes from one to the other.
+    What is an axis of one of these is a number, or an expression in the state of the buffers.
     """
 
     def __init__(
         self,
         carried: Sequence[Carried],
         sizes: Sequence[FoundSize],
+        sources: Sequence[int],
+        contents: Contents,
+    ) -> None:
+        shapes = [contents.buffers[source].shape for source in sources]
+        self._found = [(each.symbol, shapes[each.result][each.index]) for each in sizes]
+        known = {*self._found}
+        taken = (contents.buffers[each.argument].shape for each in carried)
+        pairs = (
+            pair for each in zip(taken, shapes, strict=True) for pair in zip(*each, strict=True)
+        )
+        self._others = [pair for pair in pairs if pair not in known and not _is_number(*pair)]
+
+    def found(self, state: SessionState) -> dict[str, int]:
+        """Return the sizes that a body finds, where the buffers are in some state."""
+        values = state.values
+        return {symbol: values(size) for symbol, size in self._found}
+
+    def check(self, before: SessionState, begun: SessionState) -> None:
+        """Raise RunError unless all sizes of what is taken are those of the buffers."""
+        for taken, given in self._others:
+            size, room = before.values(given), begun.values(taken)
+            if size != room:
+                raise RunError(f"a tensor with {size} along an axis is carried to one with {room}")
+
+
+def _is_number(one: Size, other: Size) -> bool:
+    """Return whether two sizes are the same number."""
+    return type(one) is int and one == other
+
+
+class CarriedMemory:
+    """Know how each `next` of a loop becomes the `argument` of the iteration that follows.
+
+    One in the place of its argument is there already. The arena of one that has its own is
+    exchanged for that of the argument. What is anywhere else is copied to a spare arena. Sizes are
+    those of what a body takes: `first_sizes` those of the first iteration, `sizes` of all others.
+    """
+
+    def __init__(
+        self, carried: Sequence[Carried], sizes: Sequence[FoundSize], contents: Contents
+    ) -> None:
+        initial, next_ = [each.initial for each in carried], [each.next for each in carried]
+        self.first_sizes = CarriedSizes(carried, sizes, initial, contents)
+        self.sizes = CarriedSizes(carried, sizes, next_, contents)
+        arguments = [contents.buffers[each.argument] for each in carried]
+        ends = [contents.buffers[each.next] for each in carried]
+        taken, made = [each.base for each in arguments], [each.base for each in ends]
+        self.exchanged: list[tuple[int, int]] = []
+        self.copied: list[tuple[int, int]] = []
+        for each, argument, end in zip(carried, arguments, ends, strict=True):
+            if (argument.base, argument.offset) == (end.base, end.offset):
+                continue
+            is_own = contents.is_carried(end.base) and made.count(end.base) == 1
+            is_inside = contents.stage_of(end.base) >= contents.stage_of(argument.base)
+            if is_own and is_inside and end.base not in taken and end.offset == 0:
+                self.exchanged.append((argument.base, end.base))
+            else:
+                self.copied.append((argument.base, each.next))
+
+    def advance(self, end: SessionState) -> None:
+        """Make what a body has returned in a state what the next one takes."""
+        bases = end.bases
+        for base, source in self.copied:
+            size = bases.size_bytes(source)
+            ctypes.memmove(bases.spare(base, size), bases.locator(source)(), size)
+        for base, other in self.exchanged:
+            bases.exchange(base, other)
+        for base, _ in self.copied:
+            bases.use_spare(base)
+
+
+class Changing:
+    """Hold what a loop carries with sizes that change, in the stage that its body begins."""
+
+    def __init__(
+        self,
+        carried: Sequence[Carried],
         nodes: tuple[str, ...],
+        memory: CarriedMemory,
         outside: SessionState,
     ) -> None:
         self._carried = carried
-        self._sizes = sizes
         self._nodes = nodes
+        self._memory = memory
         self._outside = outside
-        self._slot = 0
-        self.state = self._begin(outside, [each.initial for each in carried])
+        self.state = outside
+        if carried:
+            self._enter(outside, memory.first_sizes)
+            self._copy_initial()
 
     def advance(self, end: SessionState) -> None:
         """Begin the next iteration, where the one before ended in some state."""
-        self.state = self._begin(end, [each.next for each in self._carried])
+        self._memory.advance(end)
+        self._enter(end, self._memory.sizes)
 
-    def _begin(self, before: SessionState, sources: Sequence[int]) -> SessionState:
-        if not self._carried:
-            return self._outside
-        shapes = [before.bases.shape(source) for source in sources]
-        places = [before.bases.locator(source)() for source in sources]
-        sizes = {each.symbol: shapes[each.result][each.index] for each in self._sizes}
-        self._slot = 1 - self._slot
-        begun = self._outside.enter(sizes, self._nodes, self._slot)
-        spans: Spans = []
-        for each, source, place in zip(self._carried, sources, places, strict=True):
-            size, room = before.bases.size_bytes(source), begun.bases.size_bytes(each.argument)
-            if size != room:
-                raise RunError(f"{size} bytes are carried to a buffer of {room}")
-            spans.append((begun.bases.locator(each.argument)(), place, size))
-        copy_spans(spans)
-        return begun
+    def _enter(self, before: SessionState, sizes: CarriedSizes) -> None:
+        self.state = self._outside.enter(sizes.found(before), self._nodes)
+        sizes.check(before, self.state)
+
+    def _copy_initial(self) -> None:
+        outside, bases = self._outside.bases, self.state.bases
+        for each in self._carried:
+            target, source = bases.locator(each.argument)(), outside.locator(each.initial)()
+            ctypes.memmove(target, source, bases.size_bytes(each.argument))
 
     def shapes(self) -> dict[int, tuple[int, ...]]:
         """Return the shapes of the results, by their buffers."""
@@ -82,65 +152,3 @@ class Changing:
             each.result: (bases.locator(each.argument)(), bases.size_bytes(each.argument))
             for each in self._carried
         }
-
-
-class Gathered:
-    """Gather what each iteration puts out, of which nobody knows how many there are.
-
-    It is stacked, or joined along its first axis, of which each may have another size.
-    """
-
-    def __init__(
-        self, move: Move, written: Sequence[Size], nodes: tuple[str, ...], *, joined: bool
-    ) -> None:
-        self.target = move.target
-        self._nodes = nodes
-        self._source = move.source
-        self._joined = joined
-        self._element: tuple[int, ...] | None = None
-        self._written = written
-        self._count = 0
-        self._used = 0
-        self._bytes: NDArray[np.uint8] = np.empty(0, np.uint8)
-
-    def add(self, bases: Bases) -> None:
-        """Add what an iteration has put out; raise RunError for one of another shape."""
-        shape, size = bases.shape(self._source), bases.size_bytes(self._source)
-        element = shape[1:] if self._joined else shape
-        if self._element not in (None, element):
-            raise RunError(
-                f"{', '.join(self._nodes)}: error: puts out shape {element} after {self._element}, "
-                "must be of one shape"
-            )
-        self._element = element
-        self._count += shape[0] if self._joined else 1
-        end = self._used + size
-        if end > self._bytes.size:
-            grown = np.empty(1 << (end - 1).bit_length(), np.uint8)
-            grown[: self._used] = self._bytes[: self._used]
-            self._bytes = grown
-        if size:
-            to = self._bytes.ctypes.data + self._used
-            ctypes.memmove(to, bases.locator(self._source)(), size)
-        self._used = end
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Return the shape of all; where nothing was put out, sizes that are found are 0."""
-        if self._element is not None:
-            return (self._count, *self._element)
-        return tuple(size if type(size) is int else 0 for size in self._written)
-
-    @property
-    def part(self) -> tuple[int, int]:
-        """Return where all is, and how many bytes."""
-        return self._bytes.ctypes.data, self._used
-
-
-def store_parts(parts: Mapping[int, tuple[int, int]], bases: Bases) -> None:
-    """Copy bytes to buffers; raise RunError for a buffer that is larger or smaller."""
-    for target, (source, size) in parts.items():
-        if (room := bases.size_bytes(target)) != size:
-            raise RunError(f"a loop puts out {size} bytes for a buffer of {room}")
-        if size:
-            ctypes.memmove(bases.locator(target)(), source, size)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import ClassVar, cast
 
+from ..binding import BodyRun, ReboundBody, body_run, finds_sizes
 from ..contents import ABSENT, Contents
 from ..errors import PackageError
 from ..kinds import LEFT_OUT
@@ -13,23 +14,21 @@ from ..loader import Loader
 from ..memory import Bases
 from ..nested import (
     Body,
-    BodyRun,
     Move,
-    body_run,
     check_elements,
     check_moves,
     check_ranks,
     check_sizes,
     checked_buffer,
     copy_spans,
-    finds_sizes,
     locate,
     written_buffer,
 )
 from ..sizes.size_expressions import Size
 from ..state import SessionState
 from ..step import AFTER, BEFORE, END, START, Bind, FoundSize, Run, Step, Store, Use
-from .changing import Carried, Changing, Gathered, store_parts
+from .changing import Carried, CarriedMemory, Changing
+from .gathered import Gathered, store_parts
 from .memory import UNKNOWN, EndMemory, LoopMemory, moves_at_once
 
 
@@ -128,13 +127,19 @@ class LoopStep(Step):
 
     def _check_changing(self, contents: Contents, where: str) -> None:
         """Check what has sizes that change: how large it is, a run checks."""
+        if self.carried and not self.carried_sizes:
+            raise PackageError(f"'{where}' carries what changes, but its body finds no sizes")
         for i, each in enumerate(self.carried):
             at = f"{where}.carried[{i}]"
             checked_buffer(each.initial, contents, f"{at}.initial")
             checked_buffer(each.next, contents, f"{at}.next")
             written_buffer(each.argument, contents, f"{at}.argument")
             written_buffer(each.result, contents, f"{at}.result")
-            check_ranks((each.initial, each.argument, each.next, each.result), contents, at)
+            buffers = (each.initial, each.argument, each.next, each.result)
+            check_ranks(buffers, contents, at)
+            dtypes = [contents.buffers[index].dtype for index in buffers]
+            if len({*dtypes}) > 1:
+                raise PackageError(f"'{at}' has buffers of types {dtypes}, must be of one type")
         check_moves(
             self.gathered, contents, f"{where}.gathered", [move.target for move in self.gathered]
         )
@@ -153,9 +158,10 @@ class LoopStep(Step):
     def load(self, loader: Loader) -> Bind:
         binds = [step.load(loader) for step in self.body.steps]
         contents = loader.contents
+        carried = CarriedMemory(self.carried, self.carried_sizes, contents)
         changing = bool(self.carried or self.gathered) or finds_sizes(self.body.steps)
 
-        def begin(state: SessionState) -> BodyRun:
+        def begin(state: SessionState) -> ReboundBody:
             return body_run(contents, self.body.steps, binds, state)
 
         def bind(state: SessionState) -> Run:
@@ -163,7 +169,8 @@ class LoopStep(Step):
             count = state.values(self.iterations)
             check_sizes(state.bases, self.elements, sources=count)
             if changing:
-                return cast("Run", lambda: self._run_changing(count, contents, begin, state))
+                run = partial(self._run_changing, count, contents, begin, carried, state)
+                return cast("Run", run)
             check_sizes(state.bases, self.body.moves)
             check_sizes(state.bases, self.outputs, targets=count)
             memory = self._memory(state.bases), self._end_memory(contents, state.bases)
@@ -175,33 +182,30 @@ class LoopStep(Step):
         self,
         limit: int,
         contents: Contents,
-        begin: Callable[[SessionState], BodyRun],
+        begin: Callable[[SessionState], ReboundBody],
+        carried: CarriedMemory,
         state: SessionState,
     ) -> tuple[dict[str, int], Store]:
         """Run a loop whose memory is another one in each iteration, or at the end of a body."""
         outside = state.bases
-        memory, at_end = self._memory(outside), self._end_memory(contents, outside)
-        stacked = len(self.gathered) - self.joined
-        gathered = [
-            Gathered(
-                move, contents.buffers[move.target].shape, self.nodes, joined=number >= stacked
-            )
-            for number, move in enumerate(self.gathered)
-        ]
-        changing = Changing(self.carried, self.carried_sizes, self.nodes, state)
+        memory = self._memory(outside)
+        gathered = self._begin_gathering(contents, state)
+        changing = Changing(self.carried, self.nodes, carried, state)
         count = limit
         limit, going, number = memory.begin(limit)
         elements = memory.elements()
         copy_spans(memory.first())
-        body, known = begin(changing.state), None
+        body, at_end = begin(changing.state), None
+        moves = (*self.body.moves, *self.outputs)
+        read = [move.source for move in moves] + [self.next] * (self.next != ABSENT)
+        is_fixed = _are_known(read, contents, state)
         iteration = 0
         while iteration < limit and going:
             number.value = iteration
             for target, source, size in elements:
                 memmove(target, source + iteration * size, size)
             end = body()
-            if end is not known:
-                known = end
+            if at_end is None or not is_fixed:
                 at_end = self._end_memory(contents, outside, end.bases)
                 check_sizes(end.bases, self.body.moves, outside)
                 check_sizes(end.bases, self.outputs, outside, targets=count)
@@ -212,7 +216,7 @@ class LoopStep(Step):
             going, spans = at_end.goes_on(), at_end.ends()
             if self.carried:
                 changing.advance(end)
-                body = begin(changing.state)
+                body.enter(changing.state)
             copy_spans(spans)
             iteration += 1
         found = {**changing.shapes(), **{each.target: each.shape for each in gathered}}
@@ -223,6 +227,20 @@ class LoopStep(Step):
             store_parts(parts, after.bases)
 
         return sizes, store
+
+    def _begin_gathering(self, contents: Contents, state: SessionState) -> list[Gathered]:
+        """Return what gathers the outputs of a run of which nobody knows how many there are."""
+        stacked = len(self.gathered) - self.joined
+        return [
+            Gathered(
+                move,
+                contents.buffers[move.target].shape,
+                self.nodes,
+                joined=number >= stacked,
+                fixed=_are_known([move.source], contents, state),
+            )
+            for number, move in enumerate(self.gathered)
+        ]
 
     def _memory(self, outside: Bases) -> LoopMemory:
         """Return where the loop finds what it begins with."""
@@ -273,6 +291,12 @@ def _run(limit: int, body: BodyRun, memory: LoopMemory, at_end: EndMemory) -> No
         going = at_end.goes_on()
         copy_spans(ends)
         iteration += 1
+
+
+def _are_known(indices: Sequence[int], contents: Contents, state: SessionState) -> bool:
+    """Return whether buffers have sizes and offsets that a state knows: the same in each body."""
+    buffers = (contents.buffers[index] for index in indices)
+    return all(state.values.knows(*each.shape, each.offset) for each in buffers)
 
 
 def _check_size(contents: Contents, index: int, size: int, where: str) -> None:

@@ -15,19 +15,17 @@ def enter(
     state: SessionState,
     sizes: Mapping[str, int],
     nodes: tuple[str, ...],
-    slot: int = 0,
 ) -> SessionState:
     """Return the state of the stage in which `nodes` found `sizes`; see `Enter`."""
-    manifest = stages.manifest
-    number = stages.of(*sizes)
-    for symbol in manifest.symbols:
-        if symbol.stage == number:
-            _check_found(symbol, sizes[symbol.name], nodes)
-    values = evaluate(stages.at(number).evaluation, {**state.values.symbols, **sizes})
-    entered = state.at(BuffersAt(manifest.buffers, values), values)
-    for base in manifest.arenas_in(number):
-        size = values.arenas.get(base, 0)
-        entered.grow_stage(base, manifest.space_of(base), size, slot)
+    start = stages.begun(*sizes)
+    for symbol in start.symbols:
+        _check_found(symbol, sizes[symbol.name], nodes)
+    values = evaluate(start.evaluation, {**state.values.symbols, **sizes})
+    entered = state.at(BuffersAt(stages.manifest, values), values)
+    for base, space in start.arenas:
+        entered.grow_stage(base, space, values.arenas.get(base, 0))
+    for base in start.carried:
+        entered.bases.grow_carried(base, values.arenas.get(base, 0))
     return entered
 
 

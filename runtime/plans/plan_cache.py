@@ -144,7 +144,7 @@ class Plans:
             raise self._symbols.disagreement(index, *differ)
         if self.only_exact:
             raise _no_program(manifest, values.symbols)
-        state = self._state.at(BuffersAt(manifest.buffers, values), values)
+        state = self._state.at(BuffersAt(manifest, values), values)
         ports, at_start = values.ports, self._at_start
         shapes = tuple(compress(ports.outputs, at_start))
         known = self._slots, shapes, tuple(compress(ports.output_bytes, at_start))

@@ -10,7 +10,10 @@ from .fields import texts_in
 from .formulas import Formulas
 from .polynomials import Polynomial, as_number, number
 from .size_expressions import MOST, MOST_BYTES, Size
-from .values import PortSizes, SizeFault, Values
+from .values import SizeFault, Values
+
+_PORTS = 7
+"""Where the shapes of ports begin in what the function of an evaluation returns."""
 
 
 class Evaluation:
@@ -100,7 +103,7 @@ class Evaluation:
             if checked:
                 self._refuse(symbols)
             raise SizeFault("a size is divided by 0") from None
-        sizes, proofs, numbers, arenas, output_bytes, least, equal, *shapes = found
+        sizes, proofs, numbers, arenas, output_bytes, least, equal = found[:_PORTS]
         if checked and (any(equal) or (least and min(least) < 0)):
             self._refuse(symbols)
         for what, proved in ((self._sizes, sizes), (self._proofs, proofs)):
@@ -110,10 +113,8 @@ class Evaluation:
             words = array("q", numbers)
         except OverflowError:
             raise SizeFault("a size has more than 64 bits") from None
-        count = len(self._contents.inputs)
-        ports = PortSizes(tuple(shapes[:count]), tuple(shapes[count:]), output_bytes)
         ends = dict(zip(self._arenas, arenas, strict=True))
-        values = Values(symbols, words, self.places, ends, ports)
+        values = Values(symbols, words, self.places, ends, found[_PORTS:], output_bytes)
         if 0 in sizes:
             self._check_empty(values)
         return values

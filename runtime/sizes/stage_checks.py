@@ -48,6 +48,11 @@ class _Checks(Frozen):
 
     def check_arenas(self) -> None:
         manifest = self.manifest
+        for i, stage in enumerate(manifest.carried_arenas):
+            if not 1 <= stage <= manifest.stages:
+                raise PackageError(
+                    f"'carried_arenas[{i}]' is {stage}, must be a stage from 1 to {manifest.stages}"
+                )
         for i, region in enumerate(manifest.regions):
             self.check_known([region.size], manifest.stage_of(region.base), f"regions[{i}].size")
         with_regions = {region.base for region in manifest.regions}
@@ -80,7 +85,24 @@ class _Checks(Frozen):
             self._check_buffers((use.buffer,), when[use.when, use.body], where)
         self._check_places(step.finds, step.results, f"{where}.finds")
         self._check_places(step.finds_inside, step.taken, f"{where} (in its body)")
+        self._check_taken(step, begin, where)
         return after
+
+    def _check_taken(self, step: Step, begin: int, where: str) -> None:
+        """Check that what a body takes with sizes that change has arenas, which begin with it."""
+        taken: set[int] = set()
+        for index in step.taken:
+            if not 0 <= index < len(self.manifest.buffers):
+                continue  # refused by another check
+            buffer = self.manifest.buffers[index]
+            base = buffer.base
+            is_own = self.manifest.is_carried(base) and base not in taken
+            if not is_own or buffer.offset != 0 or self.manifest.stage_of(base) != begin:
+                raise PackageError(
+                    f"'{where}' carries buffer {index}, which is at base {base} offset "
+                    f"{buffer.offset}, must begin a carried arena of stage {begin} of its own"
+                )
+            taken.add(base)
 
     def _check_places(self, finds: Sequence[FoundSize], buffers: Sequence[int], where: str) -> None:
         for i, found in enumerate(finds):

@@ -10,15 +10,30 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..contents import Buffer
+from ..contents import Buffer, Symbol
 from ..manifest import Manifest
 from ..step import FoundSize, Step
 from .fields import with_sizes
 
+if TYPE_CHECKING:
+    from .evaluation import Evaluation
+
 _NAME = r"[A-Za-z_][A-Za-z_0-9]*"
 _PLACE = r"at_([0-9]{1,9})"
+
+
+class StageStart(NamedTuple):
+    """Hold the symbols of a stage, what computes its sizes, and the arenas that it begins with.
+
+    `arenas` are new, each in a memory space; those that are `carried` keep their content.
+    """
+
+    symbols: tuple[Symbol, ...]
+    evaluation: "Evaluation"
+    arenas: tuple[tuple[int, str], ...]
+    carried: tuple[int, ...]
 
 
 class Stages:
@@ -29,6 +44,7 @@ class Stages:
         self._names = {symbol.name: {symbol.stage} for symbol in manifest.symbols}
         self._names |= {symbol.unit: {symbol.stage} for symbol in manifest.symbols}
         self._known: dict[int, Manifest] = {}
+        self._begun: dict[tuple[str, ...], StageStart] = {}
         self._read: dict[str, frozenset[int]] = {}
         self._staged = manifest.stages > 0
         for each in manifest.named_sizes:
@@ -54,6 +70,19 @@ class Stages:
         """Make what computes the sizes of each stage; raise PackageError as `Evaluation` does."""
         for stage in range(self.manifest.stages + 1):
             self.at(stage).evaluation  # noqa: B018
+
+    def begun(self, *symbols: str) -> StageStart:
+        """Return what begins with the stage in which some symbols are found."""
+        if symbols not in self._begun:
+            manifest, number = self.manifest, self.of(*symbols)
+            first = manifest.first_carried
+            self._begun[symbols] = StageStart(
+                tuple(each for each in manifest.symbols if each.stage == number),
+                self.at(number).evaluation,
+                tuple((base, manifest.space_of(base)) for base in manifest.arenas_in(number)),
+                tuple(first + i for i, n in enumerate(manifest.carried_arenas) if n == number),
+            )
+        return self._begun[symbols]
 
     def of(self, *sizes: int | str) -> int:
         """Return the stage in which all of some sizes are known, if any is."""

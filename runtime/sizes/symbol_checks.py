@@ -5,6 +5,7 @@ from dataclasses import replace
 from ..contents import ARENA, Contents, SizeCheck, Symbol
 from ..errors import PackageError
 from ..manifest import Manifest
+from ..step import all_steps
 from .fields import texts_in, with_sizes
 from .size_expressions import MOST, is_symbol_name
 from .stages import Stages
@@ -29,8 +30,9 @@ def check_symbols(manifest: Manifest) -> Manifest:
     for i, step in enumerate(manifest.load_steps):
         for _, where in texts_in(step, f"load_steps[{i}]"):
             raise PackageError(f"'{where}' is a text, but inputs are not known at load")
-    steps = (*manifest.steps, *manifest.load_steps)
-    if any(symbol.stage for symbol in manifest.symbols) or any(step.finds for step in steps):
+    steps = all_steps((*manifest.steps, *manifest.load_steps))
+    staged = manifest.carried_arenas or any(symbol.stage for symbol in manifest.symbols)
+    if staged or any(step.begins_stages for step in steps):
         from .stage_checks import check_stages
 
         check_stages(manifest)

@@ -33,14 +33,15 @@ class PortSizes(NamedTuple):
     output_bytes: tuple[int, ...] = ()
 
 
-_NO_PORTS, _NO_NUMBERS = PortSizes(), array("q")
+_NO_NUMBERS = array("q")
 
 
 class Values:
     """Hold the numbers that the sizes of a package stand for at values of its symbols.
 
     `arenas` has the bytes of the arenas with regions, by their bases. `places` are those of texts
-    among the `numbers`.
+    among the `numbers`. `shapes` are those of all inputs and then of all outputs, which take
+    `output_bytes`.
     """
 
     def __init__(
@@ -49,17 +50,29 @@ class Values:
         numbers: "array[int]" = _NO_NUMBERS,
         places: Mapping[str, int] = _NOTHING,
         arenas: Mapping[int, int] = _NOTHING,
-        ports: PortSizes = _NO_PORTS,
+        shapes: Shapes = (),
+        output_bytes: tuple[int, ...] = (),
     ) -> None:
         self.symbols = symbols
         self.arenas = arenas
-        self.ports = ports
+        self._shapes = shapes
+        self._output_bytes = output_bytes
         self.numbers = numbers
         self.places = places
+
+    @property
+    def ports(self) -> PortSizes:
+        """Return the shapes of inputs and outputs."""
+        count = len(self._shapes) - len(self._output_bytes)
+        return PortSizes(self._shapes[:count], self._shapes[count:], self._output_bytes)
 
     def __call__(self, size: Size | str) -> int:
         """Return the number that a size stands for."""
         return self.numbers[self.places[size]] if isinstance(size, str) else size
+
+    def knows(self, *sizes: Size | str) -> bool:
+        """Return whether all of some sizes are numbers here."""
+        return all(type(size) is int or size in self.places for size in sizes)
 
     def __str__(self) -> str:
         return ", ".join(f"{name} is {value}" for name, value in self.symbols.items())
@@ -84,13 +97,24 @@ class SizeArray:
 
     def at(self, values: Values) -> NDArray[np.int64]:
         """Return a new array of 64-bit numbers."""
+        return self._numbers(values).take(self._places(values))
+
+    def fill(self, target: NDArray[np.int64], values: Values) -> None:
+        """Replace the numbers in an array that `at` has made."""
+        # All places are valid; with mode "raise" numpy would write to an array of its own first.
+        self._numbers(values).take(self._places(values), out=target, mode="clip")
+
+    def _numbers(self, values: Values) -> NDArray[np.int64]:
+        """Return all numbers side by side: one look at memory finds both kinds."""
+        return np.frombuffer(self._constants + values.numbers, np.int64)
+
+    def _places(self, values: Values) -> NDArray[np.intp]:
+        """Return where each size is among the numbers."""
         places, found = self._found
         if places is not values.places:
             found = self._find(values.places)
             self._found = values.places, found
-        # All numbers side by side: one look at memory finds both kinds.
-        numbers = self._constants + values.numbers
-        return np.frombuffer(numbers, np.int64).take(found)
+        return found
 
     def _find(self, places: Mapping[str, int]) -> NDArray[np.intp]:
         """Return where each size is, among its own numbers and, behind these, those of values."""

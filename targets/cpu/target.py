@@ -25,6 +25,7 @@ from .layout.pack_recurrent import PackRecurrent
 from .layout.pack_weights import PackWeights
 from .layout.split_conv_transpose import SplitConvTranspose
 from .registry import TABLE
+from .schedule.append_in_place import AppendInPlace
 from .schedule.apply_tuning import ApplyTuning
 from .schedule.choose_dot_products import ChooseDotProducts
 from .schedule.choose_winograd import ChooseWinograd
@@ -66,6 +67,9 @@ class CpuTarget(Target):
             PackWeights(machine, not options.strict_math),
             Eliminate(),
         )
+
+    def placed_passes(self, opt_level: int, options: CompileOptions = DEFAULT) -> tuple[Step, ...]:
+        return (AppendInPlace(),) if opt_level else ()
 
     def code_passes(self, options: CompileOptions = DEFAULT) -> tuple[Step, ...]:
         machine, strict = options.machines[0], options.strict_math

@@ -83,6 +83,13 @@ def changing_arguments(op: tri.Loop) -> list[ir.Value]:
     ]
 
 
+def changing_ends(op: tri.Loop) -> Iterator[tuple[ir.Value, ir.Value]]:
+    """Yield each of the `changing_arguments`, and what a body returns for it."""
+    made = list(yielded(op.bodies[0]))[op.condition is not None :]
+    pairs = zip(op.carried_arguments, made, op.outputs, strict=False)
+    yield from ((taken, end) for taken, end, result in pairs if has_found_sizes(op, result))
+
+
 def has_found_sizes(op: tri.ControlOp, result: ir.Value) -> bool:
     """Return whether a branch or a loop finds sizes of a result."""
     return any(size in op.result_sizes for size in tensor_of(result.type).shape)

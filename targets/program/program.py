@@ -24,6 +24,7 @@ from ..memory.values import VIEWS, is_stored_as_operand, memory_of, read_memory,
 from ..memory.weight_pool import WeightPool, WeightPools
 from .bodies import Numbering, Scope, all_calls, argument_roots, result_roots
 from .calls import Call, NumberedCall, Scratch
+from .carried_arenas import carried_arenas
 from .found_arenas import FoundStages, plan_found, stage_of
 from .load_calls import load_groups, load_intervals
 
@@ -53,7 +54,9 @@ class Program:
     read. `bodies` are the calls of branches and loops, which have numbers after the others. Values
     whose sizes are found while the program runs are in arenas of their own, for each call that
     finds some: `found` has the number of that call for each symbol, counted from 1, and
-    `found_plans` the plans of these arenas. `plans` are those of the arenas of memory spaces.
+    `found_plans` the plans of these arenas. The first of these are those of what loops carry with
+    sizes that change: `carried_stages` has their stages. `plans` are those of the arenas of memory
+    spaces.
     """
 
     calls: list[Call]
@@ -72,6 +75,7 @@ class Program:
     )
     found: dict[str, int] = field(default_factory=dict[str, int])
     found_plans: tuple[Plan, ...] = ()
+    carried_stages: tuple[int, ...] = ()
 
     def place(self, value: ir.Value, memory: str = PROCESS) -> Place:
         """Return the place of a value; of a constant, that in a memory."""
@@ -146,6 +150,10 @@ class _Layout:
         bases = self._bases(read)
         stages = sorted({*self.found.values()})
         self.found_intervals.update(((stage, m), []) for stage in stages for m in bases)
+        first_carried = FIRST_PORT + len(self.inputs) + len(self.outputs) + 2 * (len(bases) - 1)
+        carried = carried_arenas(self.numbering, self.root, self.found)
+        for base, arena in enumerate(carried, first_carried):
+            places |= dict.fromkeys(arena.values, Place(base, 0))
         constants: dict[tuple[ir.Value, str], Place] = {}
         for memory, (_, base) in bases.items():
             self._place_weights(memory, base, read, constants)
@@ -158,12 +166,13 @@ class _Layout:
         plans: dict[str, Plan] = {}
         for memory in bases:
             plans[memory] = self._plan(main, memory, places, count_regions(plans.values()))
-        found = plan_found(self.found_intervals, count_regions(plans.values()))
+        carried_plans = [arena.plan() for arena in carried]
+        first_region = count_regions((*plans.values(), *carried_plans))
+        found = plan_found(self.found_intervals, first_region)
         scratch = dict[Hashable, Place]()
         for memory, plan in plans.items():
             self._add_plan(plan, memory, Place(bases[memory][0], 0), places, scratch)
-        first_found = FIRST_PORT + len(self.inputs) + len(self.outputs) + 2 * (len(bases) - 1)
-        for base, (memory, plan) in enumerate(found, first_found):
+        for base, (memory, plan) in enumerate(found, first_carried + len(carried)):
             self._add_plan(plan, memory, Place(base, 0), places, scratch)
         scratch |= {key: Place(PREPARED, at) for key, at in prepared.offsets.items()}
         for value, root in self.roots.items():
@@ -186,7 +195,8 @@ class _Layout:
             self.names,
             {block: scope.calls for block, scope in self.numbering.scopes.items()},
             self.found,
-            tuple(plan for _, plan in found),
+            (*carried_plans, *(plan for _, plan in found)),
+            tuple(arena.stage for arena in carried),
         )
 
     def _read(self) -> set[tuple[ir.Value, str]]:

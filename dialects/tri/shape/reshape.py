@@ -129,20 +129,25 @@ class Concat(TriOp):
     quantized = "one scale"
 
     def infer(self, xs: Sequence[Tensor]) -> Tensor:
-        if not xs:
-            raise Invalid("has no operands, must have at least 1")
-        first, dtype = xs[0], same_dtype(*xs)
-        axis = normalize_axis(self.axis, first.rank)
-        for x in xs:
-            fault = f"joins {first} and {x}, must differ in axis {axis} only"
-            if x.rank != first.rank:
-                raise Invalid(fault)
-            need_same_shape(_without(x.shape, axis), _without(first.shape, axis), fault)
-        size = sum(x.shape[axis] for x in xs)
-        return Tensor((*first.shape[:axis], size, *first.shape[axis + 1 :]), dtype)
+        return joined(xs, self.axis)
 
     def reference(self, xs: Sequence[Array]) -> Array:
         return np.concatenate(xs, self.axis)
+
+
+def joined(xs: Sequence[Tensor], axis: int) -> Tensor:
+    """Return the type of tensors joined along an axis; raise Invalid for those that do not fit."""
+    if not xs:
+        raise Invalid("has no operands, must have at least 1")
+    first, dtype = xs[0], same_dtype(*xs)
+    axis = normalize_axis(axis, first.rank)
+    for x in xs:
+        fault = f"joins {first} and {x}, must differ in axis {axis} only"
+        if x.rank != first.rank:
+            raise Invalid(fault)
+        need_same_shape(_without(x.shape, axis), _without(first.shape, axis), fault)
+    size = sum(x.shape[axis] for x in xs)
+    return Tensor((*first.shape[:axis], size, *first.shape[axis + 1 :]), dtype)
 
 
 def _without(shape: Shape, axis: int) -> Shape:

@@ -1,6 +1,6 @@
 """Lowerings of ops that move or repeat elements: views where strides allow it, else copies."""
 
-from ....dialects import tri
+from ....dialects import cpu, tri
 from ....dialects.core.sizes.atoms import Size
 from ....dialects.core.tensor import normalize_axis
 from ...kernels.lower.views import register_views
@@ -26,8 +26,21 @@ register_views(TABLE)
 def lower_concat(
     op: tri.Concat, kernel: KernelBuilder, xs: list[Buffer], epilogue: Epilogue
 ) -> None:
-    axis = normalize_axis(op.axis, len(epilogue.shape))
-    for x, (start, _) in zip(xs, parts_of([x.shape[axis] for x in xs]), strict=True):
+    _emit_joined(op.axis, xs, epilogue, 0)
+
+
+@template(cpu.Append)
+def lower_append(
+    op: cpu.Append, kernel: KernelBuilder, x: Buffer, added: list[Buffer], epilogue: Epilogue
+) -> None:
+    _emit_joined(op.axis, [x, *added], epilogue, 1)
+
+
+def _emit_joined(axis: int, xs: list[Buffer], epilogue: Epilogue, first: int) -> None:
+    """Copy buffers to their parts of the result along an axis, from number `first` on."""
+    axis = normalize_axis(axis, len(epilogue.shape))
+    starts = [start for start, _ in parts_of([x.shape[axis] for x in xs])]
+    for x, start in list(zip(xs, starts, strict=True))[first:]:
         epilogue.window(_along(axis, start, x), x.shape).emit_copy(x)
 
 

@@ -250,7 +250,16 @@ def dot_lstm(pick: Pick) -> Example:
     return Example((x, words, scale, sums, *states, memory, p), attributes)
 
 
+def append(pick: Pick) -> Example:
+    before, rows, columns = pick.between(0, 2), pick.between(0, 3), pick.between(1, 3)
+    shapes = [(*[1] * before, count, columns) for count in (rows, pick.between(1, 3))]
+    dtype = pick.one("f32", "i8")
+    x, added = (pick.array(shape, dtype) for shape in shapes)
+    return Example((x, [added]), {"axis": before})
+
+
 CPU: dict[type[Op], Maker] = {
+    cpu.Append: append,
     cpu.Block: block,
     cpu.BlockedConv: blocked_conv,
     cpu.BlockedConvTranspose: blocked_conv_transpose,

@@ -60,9 +60,25 @@ LOOP = """
     }
 """
 
+GROW = """
+    <ir_version: 8, opset_import: ["" : 17]>
+    grow (int64 times, float[1, 4] x) => (float[R, 4] y, float[M, 3] sums)
+    <int64[1] first = {0}, float[4, 3] w = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}> {
+        y, sums = Loop (times, , x) <
+            body = step (int64 i, bool go, float[T, 4] rows)
+                    => (bool on, float[T1, 4] next, float[3] sum) {
+                on = Identity (go)
+                [join] next = Concat <axis = 0> (rows, x)
+                [product] product = MatMul (next, w)
+                [sum] sum = ReduceSum <keepdims = 0> (product, first)
+            }
+        >
+    }
+"""
+
 
 def build(text: str) -> Package:
-    shapes = {"N": trivium.Range(1, 256, likely=64)}
+    shapes = {"N": trivium.Range(1, 256, likely=64)} if "[N" in text else {}
     return trivium.build(onnx.parser.parse_model(text), target="gpu:sm_90", shapes=shapes)
 
 
@@ -131,3 +147,22 @@ def test_a_loop_that_finds_other_sizes_in_each_iteration(loop: Package, stand_in
             stand_in.sizes = {"N": count}
             assert_as_onnxruntime(LOOP, session, stand_in, given)
     assert len({*compared}) > 4
+
+
+def test_a_loop_that_adds_rows_to_what_it_reads(stand_in: StandIn) -> None:
+    package = build(GROW)
+    assert nodes_on_the_gpu(package) >= {"product", "sum"}
+    assert package.manifest.carried_arenas
+
+    def execute(run: Run) -> None:
+        interpreted(package, run)
+        if "reduce_sum" in run.kernel.symbol:  # the last kernel of an iteration
+            stand_in.sizes["u0"] += 1
+
+    stand_in.execute(package, execute)
+    with Session(package, device=stand_in.device()) as session:
+        for times in (3, 0, 9):
+            stand_in.sizes = {"u0": 1}
+            given = {"times": np.array(times), "x": np.ones((1, 4), np.float32)}
+            assert_as_onnxruntime(GROW, session, stand_in, given)
+            assert stand_in.sizes["u0"] == 1 + times

@@ -1,0 +1,132 @@
+"""Bind steps that follow one another to the state of a session, and the bodies of steps."""
+
+from collections.abc import Callable, Sequence
+from typing import Protocol, TypeAlias, cast
+
+from .contents import PROCESS, Contents
+from .state import SessionState
+from .step import Bind, Find, Run, SizedRun, Step
+
+Schedule: TypeAlias = Sequence[int | str]
+"""The numbers of steps, and between them the names of queues that are waited for."""
+
+
+def schedule(contents: Contents, steps: Sequence[Step]) -> tuple[list[int | str], str]:
+    """Return the order of steps and of waits for the queues of devices, and the last queue."""
+    order: list[int | str] = []
+    busy = PROCESS
+    for number, step in enumerate(steps):
+        queue = step.queue(contents)
+        if busy not in (PROCESS, queue):
+            order.append(busy)
+        busy = queue
+        order.append(number)
+    return order, busy
+
+
+def bind_steps(
+    contents: Contents, steps: Sequence[Step], binds: Sequence[Bind], state: SessionState
+) -> tuple[list[Run], str]:
+    """Return what doing steps calls, with waits for the queues of devices, and the last queue."""
+    order, busy = schedule(contents, steps)
+    return _bound(order, binds, state), busy
+
+
+def bind_body(
+    contents: Contents, steps: Sequence[Step], binds: Sequence[Bind], state: SessionState
+) -> list[Run]:
+    """Return what a body calls; at its end all of it is done."""
+    return _bound(_whole(contents, steps), binds, state)
+
+
+def _whole(contents: Contents, steps: Sequence[Step]) -> Schedule:
+    """Return the order of steps, with a wait for the last queue."""
+    order, busy = schedule(contents, steps)
+    return order if busy == PROCESS else [*order, busy]
+
+
+def _bound(order: Schedule, binds: Sequence[Bind], state: SessionState) -> list[Run]:
+    return [
+        state.spaces[each].synchronize if isinstance(each, str) else binds[each](state)
+        for each in order
+    ]
+
+
+def finds_sizes(steps: Sequence[Step]) -> bool:
+    """Return whether sizes change between the begin of a body and its end."""
+    return any(step.finds for step in steps)
+
+
+BodyRun = Callable[[], SessionState]
+"""Do a body once; return the state in which the sizes of all that it makes are known."""
+
+
+class ReboundBody(Protocol):
+    """Do a body, in one state of a session after the other."""
+
+    def enter(self, state: SessionState) -> None:
+        """Bind the body to another state."""
+        ...
+
+    def __call__(self) -> SessionState:
+        """Do the body once, as a `BodyRun`."""
+        ...
+
+
+def body_run(
+    contents: Contents, steps: Sequence[Step], binds: Sequence[Bind], state: SessionState
+) -> ReboundBody:
+    """Return what does a body in a state: steps that find sizes change it for those that follow."""
+    kind = FindingBody if finds_sizes(steps) else SizedBody
+    return kind(contents, steps, binds, state)
+
+
+class SizedBody:
+    """Do a body in which no step finds sizes: steps stay bound where only sizes are others."""
+
+    def __init__(
+        self, contents: Contents, steps: Sequence[Step], binds: Sequence[Bind], state: SessionState
+    ) -> None:
+        self._binds = binds
+        self._order = _whole(contents, steps)
+        self._runs = _bound(self._order, binds, state)
+        self._state = state
+
+    def enter(self, state: SessionState) -> None:
+        self._state = state
+        for place, (each, run) in enumerate(zip(self._order, self._runs, strict=True)):
+            if isinstance(run, SizedRun):
+                run.resize(state)
+            elif not isinstance(each, str):
+                self._runs[place] = self._binds[each](state)
+
+    def __call__(self) -> SessionState:
+        for run in self._runs:
+            run()
+        return self._state
+
+
+class FindingBody:
+    """Do a body in which steps find sizes: each step is bound when it runs."""
+
+    def __init__(
+        self, contents: Contents, steps: Sequence[Step], binds: Sequence[Bind], state: SessionState
+    ) -> None:
+        self._steps = steps
+        self._binds = binds
+        self._state = state
+
+    def enter(self, state: SessionState) -> None:
+        self._state = state
+
+    def __call__(self) -> SessionState:
+        now = self._state
+        for step, bind in zip(self._steps, self._binds, strict=True):
+            made = bind(now)
+            if not step.finds:
+                made()
+                continue
+            sizes, store = cast("Find", made)()
+            now = now.enter(sizes, step.nodes)
+            store(now)
+        return now
