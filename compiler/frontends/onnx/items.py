@@ -38,6 +38,22 @@ class JoinedSequence:
     lengths: ir.Value | None = None
 
 
+MOST_RANK = 8
+"""The most axes that a tensor in a ragged sequence has."""
+
+
+@dataclass(frozen=True)
+class RaggedSequence:
+    """Hold an ONNX sequence whose tensors may have any shapes, which a run decides.
+
+    `elements` are those of all tensors, one after the other. `shapes` is [tensors, MOST_RANK] of
+    i64: the sizes of each tensor, and -1 for the axes that it lacks, at the end.
+    """
+
+    elements: ir.Value
+    shapes: ir.Value
+
+
 @dataclass(frozen=True)
 class TensorMap:
     """Hold an ONNX map: its keys, which differ, in any order, and a value for each of them."""
@@ -51,7 +67,8 @@ class EmptyOptional:
     """Stand for an ONNX optional that has no element; one that has an element is that element."""
 
 
-Item: TypeAlias = ir.Value | TensorList | JoinedSequence | TensorMap | EmptyOptional
+Sequences: TypeAlias = TensorList | JoinedSequence | RaggedSequence
+Item: TypeAlias = ir.Value | Sequences | TensorMap | EmptyOptional
 
 
 def type_proto(item: Item) -> onnx.TypeProto:
@@ -64,6 +81,9 @@ def type_proto(item: Item) -> onnx.TypeProto:
         return onnx.helper.make_sequence_type_proto(_tensor_type(item.dtype, shape))
     if isinstance(item, JoinedSequence):
         return onnx.helper.make_sequence_type_proto(_tensor_type(tensor_of(item.joined.type).dtype))
+    if isinstance(item, RaggedSequence):
+        dtype = tensor_of(item.elements.type).dtype
+        return onnx.helper.make_sequence_type_proto(_tensor_type(dtype))
     if isinstance(item, TensorMap):
         key, value = (_tensor_type(tensor_of(each.type).dtype) for each in tensors_of(item))
         return onnx.helper.make_map_type_proto(key.tensor_type.elem_type, value)
@@ -90,6 +110,8 @@ def spell_item(item: Item) -> str:
     listed = ", ".join(str(tensor_of(value.type)) for value in tensors_of(item))
     if isinstance(item, JoinedSequence):
         return f"a sequence that is {listed} when joined along axis {item.axis}"
+    if isinstance(item, RaggedSequence):
+        return f"a sequence of tensors of {tensor_of(item.elements.type).dtype} of any shapes"
     if isinstance(item, TensorMap):
         return f"a map of {listed}"
     return f"a sequence of {listed}" if isinstance(item, TensorList) else listed
@@ -101,6 +123,8 @@ def tensors_of(item: Item) -> Sequence[ir.Value]:
         return item.tensors
     if isinstance(item, JoinedSequence):
         return [item.joined] if item.lengths is None else [item.joined, item.lengths]
+    if isinstance(item, RaggedSequence):
+        return [item.elements, item.shapes]
     if isinstance(item, TensorMap):
         return [item.keys, item.values]
     return [] if isinstance(item, EmptyOptional) else [item]
@@ -114,6 +138,8 @@ def regrouped(like: Item, values: Iterator[ir.Value]) -> Item:
         return JoinedSequence(
             next(values), like.axis, None if like.lengths is None else next(values)
         )
+    if isinstance(like, RaggedSequence):
+        return RaggedSequence(next(values), next(values))
     if isinstance(like, TensorMap):
         return TensorMap(next(values), next(values))
     return like if isinstance(like, EmptyOptional) else next(values)

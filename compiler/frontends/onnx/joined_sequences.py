@@ -188,6 +188,15 @@ def need_like(has: Tensor, axis: int, has_lengths: bool, x: ir.Value) -> None:
         )
 
 
+def is_like(xs: JoinedSequence, x: ir.Value) -> bool:
+    """Return whether a tensor is like those of a sequence, but for the size that may differ."""
+    try:
+        need_like(tensor(xs.joined), xs.axis, xs.lengths is not None, x)
+    except Unsupported:
+        return False
+    return True
+
+
 def _without(shape: Sequence[Size], axis: int) -> tuple[Size, ...]:
     return (*shape[:axis], *shape[axis + 1 :])
 

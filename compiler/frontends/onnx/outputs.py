@@ -11,7 +11,15 @@ from ....dialects.core.sizes.limits import is_same
 from ....dialects.core.tensor import Tensor
 from ..core.inputs import spell_shape
 from .inputs import NO_ELEMENT_TYPE, declared_input
-from .items import EmptyOptional, Item, JoinedSequence, TensorList, TensorMap
+from .items import (
+    EmptyOptional,
+    Item,
+    JoinedSequence,
+    RaggedSequence,
+    Sequences,
+    TensorList,
+    TensorMap,
+)
 
 NOTE = "correct the declaration, or leave it out: types of outputs are inferred"
 
@@ -44,11 +52,11 @@ def _item_fault(value: onnx.ValueInfoProto, made: Item) -> str:
     if isinstance(made, TensorMap):
         is_map = kind in ("map_type", None)
         return "" if is_map else "output is a map, the model declares another kind of value"
-    is_sequence = isinstance(made, TensorList | JoinedSequence)
+    is_sequence = isinstance(made, Sequences)
     if is_sequence != (kind == "sequence_type") and kind is not None:
         found = "a sequence" if is_sequence else "a tensor"
         return f"output is {found}, the model declares another kind of value"
-    if isinstance(made, JoinedSequence):
+    if isinstance(made, JoinedSequence | RaggedSequence):
         return ""
     tensors = made.tensors if isinstance(made, TensorList) else (made,)
     declared = onnx.ValueInfoProto(name=value.name, type=value.type)

@@ -101,7 +101,7 @@ def _of_one_form(
     able = [each for each in made if not isinstance(each, InvalidNode)]
     if len({len(each) for each in able}) != 1:
         return list(made)
-    forms = [form_of(each) for each in zip(*able, strict=True)]
+    forms = [form_of(each, outside) for each in zip(*able, strict=True)]
     joined: list[tuple[Item, ...] | InvalidNode] = []
     for block, items in zip(blocks, made, strict=True):
         if isinstance(items, InvalidNode):
