@@ -13,6 +13,7 @@ from ..core.inputs import spell_shape
 from .inputs import NO_ELEMENT_TYPE, declared_input
 from .items import (
     EmptyOptional,
+    FoundOptional,
     Item,
     JoinedSequence,
     RaggedSequence,
@@ -44,9 +45,11 @@ def _item_fault(value: onnx.ValueInfoProto, made: Item) -> str:
     kind = value.type.WhichOneof("value")
     if kind == "optional_type":
         element = onnx.ValueInfoProto(name=value.name, type=value.type.optional_type.elem_type)
+        if isinstance(made, FoundOptional):
+            return _item_fault(element, made.element)
         return "" if isinstance(made, EmptyOptional) else _item_fault(element, made)
-    if isinstance(made, EmptyOptional):
-        return "output is an empty optional, the model declares none"
+    if isinstance(made, EmptyOptional | FoundOptional):
+        return "output is an optional that may be empty, the model declares none"
     if kind == "sequence_type" and value.type.sequence_type.elem_type.HasField("map_type"):
         return ""  # a tensor of what the maps have
     if isinstance(made, TensorMap):

@@ -5,7 +5,9 @@ A sequence `s` of two tensors is `s[0]` and `s[1]`. How many an input has is bou
 `ragged_ports.py` for tensors of any shapes; what a map is, `map_ports.py`.
 
 An input that is an optional is its element, unless it is fixed to nothing:
-`constants={'o': np.array(None)}`. An output that is an empty optional is no output.
+`constants={'o': np.array(None)}`. An output that is an empty optional is no output. Where a run
+finds whether an output `o` has an element, `o.has_element` says so; without one, what else `o` is
+has no meaning.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -25,6 +27,7 @@ from .element_types import element_type
 from .inputs import declared_input, model_inputs
 from .items import (
     EmptyOptional,
+    FoundOptional,
     Item,
     JoinedSequence,
     RaggedSequence,
@@ -145,7 +148,10 @@ def grouped_inputs(
 
 def output_ports(name: str, item: Item) -> Iterator[tuple[str, ir.Value]]:
     """Yield the outputs of a session that an output of a model is, by their names."""
-    if isinstance(item, TensorList):
+    if isinstance(item, FoundOptional):
+        yield _has_element(name), item.has_element
+        yield from output_ports(name, item.element)
+    elif isinstance(item, TensorList):
         yield from ((_element(name, i), value) for i, value in enumerate(item.tensors))
     elif isinstance(item, JoinedSequence):
         yield from joined_outputs(name, item)
@@ -198,6 +204,9 @@ def gathered_outputs(graph: onnx.GraphProto, results: Mapping[str, Array]) -> li
     """Return what a model puts out for what a session does: sequences are lists."""
     gathered: list[Any] = []
     for value in graph.output:
+        if not results.get(_has_element(value.name), True):
+            gathered.append(None)
+            continue
         if value.name in results:
             gathered.append(results[value.name])
             continue
@@ -222,6 +231,10 @@ def _element_of(sequence: onnx.ValueInfoProto) -> onnx.ValueInfoProto:
     """Return the type of the elements of a sequence, by the name of the sequence."""
     kind = _present(sequence.type).sequence_type.elem_type
     return onnx.ValueInfoProto(name=sequence.name, type=kind)
+
+
+def _has_element(name: str) -> str:
+    return f"{name}.has_element"
 
 
 def _element(name: str, number: int) -> str:
