@@ -1,8 +1,8 @@
 """The inputs and outputs of a session for the sequences, maps and optionals of a model.
 
 A sequence `s` of two tensors is `s[0]` and `s[1]`. How many an input has is bound like a size:
-`shapes={'s': 2}`; what a sequence is whose length a run decides, `joined_ports.py` says, and
-`ragged_ports.py` for tensors of any shapes; what a map is, `map_ports.py`.
+`shapes={'s': 2}`; what a sequence is whose length a run decides, `sequences/joined_ports.py` says,
+and `sequences/ragged_ports.py` for tensors of any shapes; what a map is, `map_ports.py`.
 
 An input that is an optional is its element, unless it is fixed to nothing:
 `constants={'o': np.array(None)}`. An output that is an empty optional is no output. Where a run
@@ -34,15 +34,15 @@ from .items import (
     TensorList,
     TensorMap,
 )
-from .joined_ports import (
+from .map_ports import map_input, map_inputs, map_outputs
+from .sequences.joined_ports import (
     join_arrays,
     joined_input,
     joined_inputs,
     joined_outputs,
     split_arrays,
 )
-from .map_ports import map_input, map_inputs, map_outputs
-from .ragged_ports import ragged_outputs
+from .sequences.ragged_ports import ragged_outputs
 
 
 def split_nothing(

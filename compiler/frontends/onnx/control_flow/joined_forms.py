@@ -16,8 +16,8 @@ from .....dialects.core.tensor import Tensor, numpy_dtype
 from ...core.run_time_shapes import listed
 from ...core.values import constant, filled, tensor
 from ..items import Item, JoinedSequence, RaggedSequence, Sequences, TensorList, kind_of
-from ..joined_sequences import need_like
-from ..ragged_sequences import ragged
+from ..sequences.joined_sequences import need_like
+from ..sequences.ragged_sequences import ragged
 
 
 @dataclass(frozen=True)

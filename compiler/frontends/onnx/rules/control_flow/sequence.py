@@ -14,7 +14,8 @@ from ......dialects.core.tensor import Array, normalize_axis
 from ....core.values import cast, constant, ints, number, numbers, single, tensor
 from ...element_types import element_type
 from ...items import JoinedSequence, RaggedSequence, Sequences, TensorList
-from ...joined_sequences import (
+from ...registry import Node, Value, onnx_op
+from ...sequences.joined_sequences import (
     appended,
     concatenated,
     erased,
@@ -27,8 +28,7 @@ from ...joined_sequences import (
     stacked,
     tensor_at,
 )
-from ...ragged_sequences import count_of, put_in, ragged, taken_out, tensors_of_shapes
-from ...registry import Node, Value, onnx_op
+from ...sequences.ragged_sequences import count_of, put_in, ragged, taken_out, tensors_of_shapes
 
 BY_PLACE = "uses a position that a run decides"
 

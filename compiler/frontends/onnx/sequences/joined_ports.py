@@ -10,12 +10,12 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 import numpy as np
 import onnx
 
-from ....dialects.core.mlir import ir
-from ....dialects.core.tensor import MOST_AXES, Array, numpy_dtype
-from ..core.found_sizes import FoundSizes
-from ..core.inputs import ANONYMOUS
-from .inputs import declared_input
-from .items import Item, JoinedSequence, RaggedSequence
+from .....dialects.core.mlir import ir
+from .....dialects.core.tensor import MOST_AXES, Array, numpy_dtype
+from ...core.found_sizes import FoundSizes
+from ...core.inputs import ANONYMOUS
+from ..inputs import declared_input
+from ..items import Item, JoinedSequence, RaggedSequence
 from .joined_sequences import split_at_lengths, stacked
 from .ragged_ports import flatten_arrays, ragged_input, ragged_inputs, shaped_arrays
 

@@ -9,10 +9,10 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 import numpy as np
 import onnx
 
-from ....dialects.core.mlir import ir
-from ....dialects.core.tensor import Array, numpy_dtype
-from ..core.found_sizes import FoundSizes
-from .items import MOST_RANK, Item, RaggedSequence
+from .....dialects.core.mlir import ir
+from .....dialects.core.tensor import Array, numpy_dtype
+from ...core.found_sizes import FoundSizes
+from ..items import MOST_RANK, Item, RaggedSequence
 from .ragged_sequences import NO_AXIS, checked
 
 

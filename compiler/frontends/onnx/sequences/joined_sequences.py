@@ -7,16 +7,16 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ....dialects import tri
-from ....dialects.core.errors import Invalid, Unsupported
-from ....dialects.core.mlir import ir
-from ....dialects.core.sizes.atoms import Size
-from ....dialects.core.sizes.dim import ceildiv
-from ....dialects.core.tensor import Tensor
-from ..core.found_sizes import FoundSizes
-from ..core.run_time_shapes import listed
-from ..core.values import cast, constant, counted, number, tensor
-from .items import JoinedSequence, TensorList
+from .....dialects import tri
+from .....dialects.core.errors import Invalid, Unsupported
+from .....dialects.core.mlir import ir
+from .....dialects.core.sizes.atoms import Size
+from .....dialects.core.sizes.dim import ceildiv
+from .....dialects.core.tensor import Tensor
+from ...core.found_sizes import FoundSizes
+from ...core.run_time_shapes import listed
+from ...core.values import cast, constant, counted, number, tensor
+from ..items import JoinedSequence, TensorList
 
 
 def length_of(xs: JoinedSequence) -> Size:
