@@ -97,11 +97,10 @@ class TriviumModel:
             raise RunError(f"got {len(inputs)} inputs, must get {len(self._names)}: {names}")
         session = self._session
         ports = [port.name for port in session.inputs] if session else []
-        spread = spread_inputs(dict(zip(self._names, inputs, strict=True)), ports)
+        spread = spread_inputs(self._model.graph, inputs, ports)
         free = spread.arrays
-        is_empty = any(array.size == 0 for array in free.values())
-        # Symbols stand for 1 and more, if nothing else is said.
-        if session is None or spread.nothing or spread.lengths or is_empty:
+        is_fixed = spread.nothing or spread.lengths
+        if session is None or is_fixed or not _takes_sizes(session, free):
             key = *spread.lengths.items(), *spread.nothing
             make = partial(self._compile, spread=spread)
             known = self._specialized.setdefault(key, Specialized(make))
@@ -117,3 +116,15 @@ class TriviumModel:
         fixed = {**constants, **spread.nothing}
         bound = {**shapes, **spread.lengths}
         return self._make_session(self._model, shapes=bound, constants=fixed, **self._options)
+
+
+def _takes_sizes(session: Session, arrays: Mapping[str, Array]) -> bool:
+    """Return whether sizes may be 0 where they are: most symbols stand for 1 and more."""
+    ports = {port.name: port.shape for port in session.inputs}
+    empty = [
+        str(size)
+        for name, array in arrays.items()
+        for size, count in zip(ports.get(name, ()), array.shape, strict=False)
+        if count == 0 and size != 0
+    ]
+    return all(name in session.symbols and not session.symbols[name].low for name in empty)

@@ -23,6 +23,7 @@ from .layout.choose_layouts import ChooseLayouts
 from .layout.pack_block_quantized import PackBlockQuantized
 from .layout.pack_recurrent import PackRecurrent
 from .layout.pack_weights import PackWeights
+from .layout.sequence_first import SequenceFirst
 from .layout.split_conv_transpose import SplitConvTranspose
 from .registry import TABLE
 from .schedule.append_in_place import AppendInPlace
@@ -48,7 +49,7 @@ class CpuTarget(Target):
     def passes(self, opt_level: int, options: CompileOptions = DEFAULT) -> tuple[Pass, ...]:
         lacking = [c for c in decomposition_rules() if c not in self.lowerings]
         names = tuple(c.op_name.partition(".")[2] for c in lacking)
-        decompose: tuple[Pass, ...] = (Decompose(names),) if names else ()
+        decompose: tuple[Pass, ...] = (*([Decompose(names)] if names else []), SequenceFirst())
         if not opt_level:
             return decompose
         error = options.layer_error

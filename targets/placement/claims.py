@@ -49,9 +49,9 @@ def claim(op: Op, target: Target, module: Module, options: CompileOptions) -> Cl
     except CompileError:
         return Claim(reasons)
     made = code_ops(alone.main_block)
-    if any(type(each) is type(op) for each in made):
-        return Claim(reasons)
     refused = [form_refusals(each, target) for each in made]
+    if any(why and type(each) is type(op) for each, why in zip(made, refused, strict=True)):
+        return Claim(reasons)
     found = tuple(dict.fromkeys(reason for each in refused for reason in each))
     return Claim(found, partial=bool(found) and not all(refused))
 

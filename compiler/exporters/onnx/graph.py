@@ -109,6 +109,12 @@ class OnnxGraph:
         made.sizes = self.sizes.inside(made.add_size_node, sources_of(own, made.flow.ops))
         return made
 
+    def inner(self) -> "OnnxGraph":
+        """Return the graph of a body that is written as nodes: names and constants are shared."""
+        made = copy(self)
+        made.nodes = []
+        return made
+
     def value_info(self, value: ir.Value) -> onnx.ValueInfoProto:
         """Return the name and the type of a value."""
         return type_info(self._name(value), tensor_of(value.type))

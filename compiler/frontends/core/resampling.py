@@ -12,7 +12,7 @@ from ....dialects import tri
 from ....dialects.core.errors import Unsupported
 from ....dialects.core.mlir import ir
 from ....dialects.core.sizes.atoms import Size
-from ....dialects.core.sizes.checks import need
+from ....dialects.core.sizes.checks import need, need_if_any
 from ....dialects.core.sizes.dim import ceildiv, highest
 from ....dialects.core.tensor import is_float
 from .reals import Real, chosen, real
@@ -74,12 +74,13 @@ class Resampled:
 def resample(x: ir.Value, resampled: list[Resampled], how: Sampling) -> ir.Value:
     """Return a tensor with some axes resized, one after the other.
 
-    Raises Invalid where such an axis is empty, before or after.
+    Raises Invalid where such an axis is empty, and the new one is not.
     """
     for each in resampled:
         old = tensor(x).shape[each.axis]
-        need(old, 1, f"resizes axis {each.axis} of {tensor(x)}, must not be empty")
-        need(each.new_size, 1, f"resizes an axis to {each.new_size} elements, must be above 0")
+        fault = f"resizes axis {each.axis} of {tensor(x)} to {each.new_size} elements"
+        need(each.new_size, 0, f"{fault}, must be at least 0")
+        need_if_any(each.new_size, old, 1, f"{fault}, must not be empty")
     original, dtype = x, tensor(x).dtype
     if how.mode != "nearest":
         x = cast(x, dtype if dtype in ("f32", "f64") else "f32" if is_float(dtype) else "f64")

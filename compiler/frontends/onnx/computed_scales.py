@@ -9,9 +9,10 @@ from ....dialects.core.errors import Invalid
 from ....dialects.core.mlir import ir
 from ....dialects.core.op import view
 from ....dialects.core.sizes.atoms import Size
+from ....dialects.core.sizes.checks import need_if_any
 from ..core.reals import Real, real
 from ..core.resampling import Resampled, Sampling
-from ..core.values import cast, constant, tensor
+from ..core.values import cast, constant, number, tensor
 from .registry import Node, Value
 
 
@@ -76,10 +77,14 @@ def _known_elements(values: Value, node: Node) -> list[float | None]:
 
 
 def _new_size(scale: Real, size: Size, at: int, parts: Sequence[Real]) -> Value:
-    """Return the size of an axis times a scale, rounded down; in f32, as ONNX Runtime has it."""
+    """Return the size of an axis times a scale, rounded down; in f32, as ONNX Runtime has it.
+
+    For a scale that is not above 0, return -1, which is no size.
+    """
     start, end = _part(at, parts)
     exact = scale * (end - start) * real(size)
-    return cast(tri.Floor.build(exact.cast("f32")).y, "i64")
+    rounded = cast(tri.Floor.build(exact.cast("f32")).y, "i64")
+    return tri.Where.build(Real.of(0.0).less(scale), rounded, number(-1)).y
 
 
 def _part(at: int, parts: Sequence[Real]) -> tuple[Real, Real]:
@@ -99,6 +104,9 @@ def sized_axes(
     shape = tensor(x).shape
     _check_count("sizes", sizes, len(axes))
     wanted = node.found.compute(sizes)
+    for size, axis in zip(wanted, axes, strict=True):
+        fault = f"resizes axis {axis} of {tensor(x)} to {size} elements, must be above 0"
+        need_if_any(shape[axis], size, 1, fault)
     scales = [real(size) / real(shape[axis]) for size, axis in zip(wanted, axes, strict=True)]
     reaches = [how.reach(shape[axis], size) for size, axis in zip(wanted, axes, strict=True)]
     if policy != "stretch":

@@ -115,6 +115,27 @@ def given_names(graph: onnx.GraphProto) -> set[str]:
     return given | {tensor.values.name for tensor in graph.sparse_initializer}
 
 
+def defined_names(graph: onnx.GraphProto) -> set[str]:
+    """Return the names of the values that a graph defines: the graphs around it have others."""
+    inputs = {value.name for value in graph.input}
+    return given_names(graph) | inputs | {name for n in graph.node for name in n.output if name}
+
+
+def rename_values(graph: onnx.GraphProto, names: Mapping[str, str]) -> None:
+    """Rename values of a graph, also where its subgraphs use them."""
+    if not names:
+        return
+    for node in graph.node:
+        node.input[:] = [names.get(name, name) for name in node.input]
+        node.output[:] = [names.get(name, name) for name in node.output]
+        for _, inner in subgraphs(node):
+            own = defined_names(inner)
+            rename_values(inner, {old: new for old, new in names.items() if old not in own})
+    sparse = (each.values for each in graph.sparse_initializer)
+    for each in (*graph.initializer, *sparse, *graph.input, *graph.output):
+        each.name = names.get(each.name, each.name)
+
+
 def _makers(
     graph: onnx.GraphProto, nodes: Sequence[Named]
 ) -> tuple[dict[str, int | None], list[Diagnostic]]:
@@ -157,8 +178,7 @@ def uses(proto: onnx.NodeProto) -> Iterator[str]:
 
 def _captured(graph: onnx.GraphProto) -> Iterator[str]:
     """Yield the values that a subgraph uses and does not define."""
-    own = given_names(graph) | {value.name for value in graph.input}
-    own |= {output for node in graph.node for output in node.output}
+    own = {"", *defined_names(graph)}
     used = [name for node in graph.node for name in uses(node)]
     yield from (name for name in [*used, *(o.name for o in graph.output)] if name not in own)
 

@@ -1,6 +1,6 @@
 """Translate an ONNX graph into a `tri` module, node by node, by the rules."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from ..core.results import fault_diagnostic, flat_results, name_results
 from ..core.values import only
 from .check import check_nodes, operator_sets
 from .control_flow.sinking import BranchesDiffer, returned_outputs, sink
+from .control_flow.squeezing import RankUndecided, squeezed_in_branches
 from .functions import expand_function
 from .graph import Named, check_graph, named_nodes, operator_domain, ordered_nodes
 from .inputs import declared_input, model_inputs
@@ -31,6 +32,9 @@ from .registry import ComputedSizes, Node, Rule, Size, Sizes, UseFunctionBody, f
 from .scopes import Scope
 from .subgraphs import Subgraphs
 from .support import check_supported
+
+ImportNode = Callable[[Named, Scope], None]
+"""Imports one node into a scope; raises BranchesDiffer, or RankUndecided, for some."""
 
 
 def import_onnx(
@@ -93,18 +97,31 @@ class _Importer:
     # -- nodes --------------------------------------------------------------------------------
 
     def _nodes(self, nodes: Sequence[Named], scope: Scope) -> None:
+        self._each(nodes, scope, self._checked_node)
+
+    def _each(self, nodes: Sequence[Named], scope: Scope, import_node: ImportNode) -> None:
+        """Import nodes in order; those that use what is of several ranks, in branches."""
         rest = list(nodes)[::-1]
+        undecided: dict[str, CompileError] = {}
         while rest:
             named = rest.pop()
-            name, proto = named
-            what = f"'{proto.op_type}' node"
             try:
-                with self.main.checks_of(name, what):
-                    self._node(proto, name, scope)
+                import_node(named, scope)
+            except RankUndecided as error:
+                undecided[named.name] = self._fault(named, error)
+                rest += squeezed_in_branches(named, error, self.opsets.get("", 1))[::-1]
             except BranchesDiffer as error:
-                rest = self._sunk(named, error, rest, scope)
-            except (Invalid, Unsupported, MemoryError) as error:
-                raise self._fault(name, what, error) from None
+                fault = undecided.get(named.name, error.fault)
+                rest = self._sunk(named, BranchesDiffer(error.outputs, fault), rest, scope)
+
+    def _checked_node(self, named: Named, scope: Scope) -> None:
+        try:
+            with self.main.checks_of(named.name, f"'{named.proto.op_type}' node"):
+                self._node(named.proto, named.name, scope)
+        except (BranchesDiffer, RankUndecided):
+            raise
+        except (Invalid, Unsupported, MemoryError) as error:
+            raise self._fault(named, error) from None
 
     def _sunk(
         self, named: Named, differ: BranchesDiffer, rest: Sequence[Named], scope: Scope
@@ -114,22 +131,20 @@ class _Importer:
         What a branch returns differs in the node around it, too.
         """
         returned = returned_outputs(named, differ.outputs, scope.returned)
-        sunk = None if returned else sink(named, differ.outputs, rest[::-1], scope.returned)
-        if sunk is not None:
-            return sunk[::-1]
+        if not returned:
+            return sink(named, differ.outputs, rest[::-1], scope.returned)[::-1]
         fault = differ.fault
         if not isinstance(fault, CompileError):
-            fault = self._fault(named.name, f"'{named.proto.op_type}' node", fault)
-        if returned and scope.is_branch:
+            fault = self._fault(named, fault)
+        if scope.is_branch:
             raise BranchesDiffer(returned, fault)
         raise fault from None
 
-    def _fault(
-        self, name: str, what: str, error: Invalid | Unsupported | MemoryError
-    ) -> CompileError:
+    def _fault(self, named: Named, error: Invalid | Unsupported | MemoryError) -> CompileError:
         kind = InvalidNode if isinstance(error, Invalid) else CompileError
+        what = f"'{named.proto.op_type}' node"
         found_of = self.main.sources_of_found_sizes()
-        return kind([fault_diagnostic(name, what, error, found_of)])
+        return kind([fault_diagnostic(named.name, what, error, found_of)])
 
     def _subgraph_nodes(self, nodes: Sequence[Named], scope: Scope) -> None:
         check_supported(nodes, self.opsets)
@@ -174,12 +189,11 @@ class _Importer:
         values: dict[str, Item | None] = dict.fromkeys(function.inputs)
         values.update(zip(function.inputs, inputs, strict=False))
         kept = scope.region, scope.prefix, scope.iterations
-        inner = Scope({"": None} | values, {}, None, *kept)
+        inner = Scope({"": None} | values, {}, None, *kept, function.outputs)
         opsets = self.opsets
         self.opsets = {**opsets, **function.opsets}
         try:
-            for body in named_nodes(function.nodes, f"{name}/"):
-                self._body_node(body.proto, body.name, inner)
+            self._each(named_nodes(function.nodes, f"{name}/"), inner, self._body_node)
         finally:
             self.opsets = opsets
         for outer, formal in zip(proto.output, function.outputs, strict=False):
@@ -188,15 +202,14 @@ class _Importer:
             if value is not None and outer:
                 _rename(value, name, scope.value_name(outer))
 
-    def _body_node(self, body: onnx.NodeProto, name: str, scope: Scope) -> None:
+    def _body_node(self, body: Named, scope: Scope) -> None:
         try:
-            self._node(body, name, scope)
-        except (Invalid, Unsupported) as found:
-            error = found.fault if isinstance(found, BranchesDiffer) else found
-            if isinstance(error, CompileError):
-                raise error from None
-            error.args = (f"consists of '{body.op_type}' and others, which {error}",)
-            raise error from None
+            self._node(body.proto, body.name, scope)
+        except (BranchesDiffer, RankUndecided):
+            raise
+        except (Invalid, Unsupported) as error:
+            error.args = (f"consists of '{body.proto.op_type}' and others, which {error}",)
+            raise
 
     # -- operands -----------------------------------------------------------------------------
 

@@ -11,7 +11,16 @@ from ....dialects.core.sizes.limits import is_same
 from ....dialects.core.tensor import Tensor
 from ..core.inputs import spell_shape
 from .inputs import NO_ELEMENT_TYPE, declared_input
-from .items import EmptyOptional, Item, JoinedSequence, TensorList, TensorMap
+from .items import (
+    EmptyOptional,
+    FoundOptional,
+    Item,
+    JoinedSequence,
+    RaggedSequence,
+    Sequences,
+    TensorList,
+    TensorMap,
+)
 
 NOTE = "correct the declaration, or leave it out: types of outputs are inferred"
 
@@ -36,19 +45,21 @@ def _item_fault(value: onnx.ValueInfoProto, made: Item) -> str:
     kind = value.type.WhichOneof("value")
     if kind == "optional_type":
         element = onnx.ValueInfoProto(name=value.name, type=value.type.optional_type.elem_type)
+        if isinstance(made, FoundOptional):
+            return _item_fault(element, made.element)
         return "" if isinstance(made, EmptyOptional) else _item_fault(element, made)
-    if isinstance(made, EmptyOptional):
-        return "output is an empty optional, the model declares none"
+    if isinstance(made, EmptyOptional | FoundOptional):
+        return "output is an optional that may be empty, the model declares none"
     if kind == "sequence_type" and value.type.sequence_type.elem_type.HasField("map_type"):
         return ""  # a tensor of what the maps have
     if isinstance(made, TensorMap):
         is_map = kind in ("map_type", None)
         return "" if is_map else "output is a map, the model declares another kind of value"
-    is_sequence = isinstance(made, TensorList | JoinedSequence)
+    is_sequence = isinstance(made, Sequences)
     if is_sequence != (kind == "sequence_type") and kind is not None:
         found = "a sequence" if is_sequence else "a tensor"
         return f"output is {found}, the model declares another kind of value"
-    if isinstance(made, JoinedSequence):
+    if isinstance(made, JoinedSequence | RaggedSequence):
         return ""
     tensors = made.tensors if isinstance(made, TensorList) else (made,)
     declared = onnx.ValueInfoProto(name=value.name, type=value.type)

@@ -1,11 +1,13 @@
 """The inputs and outputs of a session for the sequences, maps and optionals of a model.
 
 A sequence `s` of two tensors is `s[0]` and `s[1]`. How many an input has is bound like a size:
-`shapes={'s': 2}`; what a sequence is whose length a run decides, `joined_ports.py` says; what a
-map is, `map_ports.py`.
+`shapes={'s': 2}`; what a sequence is whose length a run decides, `sequences/joined_ports.py` says,
+and `sequences/ragged_ports.py` for tensors of any shapes; what a map is, `map_ports.py`.
 
 An input that is an optional is its element, unless it is fixed to nothing:
-`constants={'o': np.array(None)}`. An output that is an empty optional is no output.
+`constants={'o': np.array(None)}`. An output that is an empty optional is no output. Where a run
+finds whether an output `o` has an element, `o.has_element` says so; without one, what else `o` is
+has no meaning.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -17,19 +19,30 @@ import onnx
 
 from ....dialects.core.errors import CompileError, Diagnostic
 from ....dialects.core.mlir import ir
+from ....dialects.core.sizes.symbols import Range
 from ....dialects.core.tensor import Array, Bindings
 from ..core.found_sizes import FoundSizes
 from ..core.main_function import MainFunction
 from .element_types import element_type
-from .items import EmptyOptional, Item, JoinedSequence, TensorList, TensorMap
-from .joined_ports import (
+from .inputs import declared_input, model_inputs
+from .items import (
+    EmptyOptional,
+    FoundOptional,
+    Item,
+    JoinedSequence,
+    RaggedSequence,
+    TensorList,
+    TensorMap,
+)
+from .map_ports import map_input, map_inputs, map_outputs
+from .sequences.joined_ports import (
     join_arrays,
     joined_input,
     joined_inputs,
     joined_outputs,
     split_arrays,
 )
-from .map_ports import map_input, map_inputs, map_outputs
+from .sequences.ragged_ports import ragged_outputs
 
 
 def split_nothing(
@@ -59,6 +72,7 @@ def tensor_inputs(
     """
     found: list[onnx.ValueInfoProto] = []
     lists: set[str] = set()
+    ranges: dict[str, Range] = {}
     faults: list[Diagnostic] = []
     for value in inputs:
         kind = _present(value.type)
@@ -69,25 +83,33 @@ def tensor_inputs(
             found.append(onnx.ValueInfoProto(name=value.name, type=kind))
             continue
         lists.add(value.name)
-        element = onnx.ValueInfoProto(name=value.name, type=kind.sequence_type.elem_type)
-        ports = _list_inputs(element, shapes.get(value.name))
+        ports = _list_inputs(_element_of(value), shapes.get(value.name))
         if ports is None:
-            note = f"bind its length: shapes={{'{value.name}': …}}, or --shape {value.name}=…"
-            message = "input is a sequence of unknown length, of tensors of unknown shape"
-            faults.append(Diagnostic(value.name, message, (note,), (value.name,)))
+            fault = f"input is a sequence, its length is bound to {shapes[value.name]}"
+            faults.append(Diagnostic(value.name, f"{fault}, must be an integer of at least 0"))
             continue
         found += ports
+        if value.name not in shapes:
+            ranges |= _any_length(ports)
     if faults:
         raise CompileError(faults)
-    return found, {name: size for name, size in shapes.items() if name not in lists}
+    bound = {name: size for name, size in shapes.items() if name not in lists}
+    return found, {**ranges, **bound}
+
+
+def _any_length(ports: Sequence[onnx.ValueInfoProto]) -> dict[str, Range]:
+    """Return the ranges of sizes without names: a sequence may have no tensors, or no elements."""
+    return {
+        axis.name: Range(0) for port in ports for axis in declared_input(port).axes if not axis.size
+    }
 
 
 def _list_inputs(
     element: onnx.ValueInfoProto, count: object
 ) -> Sequence[onnx.ValueInfoProto] | None:
-    """Return the tensors that a sequence is; None where they cannot be told."""
+    """Return the tensors that a sequence is; None for a count that is none."""
     if count is None:
-        return joined_inputs(element) or None
+        return joined_inputs(element)
     if not isinstance(count, int) or count < 0:
         return None
     names = (_element(element.name, number) for number in range(count))
@@ -126,10 +148,15 @@ def grouped_inputs(
 
 def output_ports(name: str, item: Item) -> Iterator[tuple[str, ir.Value]]:
     """Yield the outputs of a session that an output of a model is, by their names."""
-    if isinstance(item, TensorList):
+    if isinstance(item, FoundOptional):
+        yield _has_element(name), item.has_element
+        yield from output_ports(name, item.element)
+    elif isinstance(item, TensorList):
         yield from ((_element(name, i), value) for i, value in enumerate(item.tensors))
     elif isinstance(item, JoinedSequence):
         yield from joined_outputs(name, item)
+    elif isinstance(item, RaggedSequence):
+        yield from ragged_outputs(name, item)
     elif isinstance(item, TensorMap):
         yield from map_outputs(name, item)
     elif isinstance(item, ir.Value):
@@ -148,16 +175,19 @@ class Spread:
     nothing: dict[str, Array]
 
 
-def spread_inputs(feeds: Mapping[str, Any], ports: Collection[str] = ()) -> Spread:
+def spread_inputs(
+    graph: onnx.GraphProto, feeds: Sequence[Any], ports: Collection[str] = ()
+) -> Spread:
     """Divide what a model takes: a sequence is a list, an empty optional is None.
 
     `ports` are the inputs of a session, where there is one.
     """
     spread = Spread({}, {}, {})
-    for name, value in feeds.items():
+    for declared, value in zip(model_inputs(graph), feeds, strict=True):
+        name = declared.name
         if isinstance(value, list):
             elements = [np.asarray(each) for each in cast("list[Any]", value)]
-            joined = join_arrays(name, elements, ports) if elements else None
+            joined = join_arrays(_element_of(declared), elements, ports)
             if joined is not None:
                 spread.arrays.update(joined)
                 continue
@@ -174,6 +204,9 @@ def gathered_outputs(graph: onnx.GraphProto, results: Mapping[str, Array]) -> li
     """Return what a model puts out for what a session does: sequences are lists."""
     gathered: list[Any] = []
     for value in graph.output:
+        if not results.get(_has_element(value.name), True):
+            gathered.append(None)
+            continue
         if value.name in results:
             gathered.append(results[value.name])
             continue
@@ -192,6 +225,16 @@ def _present(declared: onnx.TypeProto) -> onnx.TypeProto:
     """Return the type of an input; an optional one is there."""
     is_optional = declared.WhichOneof("value") == "optional_type"
     return declared.optional_type.elem_type if is_optional else declared
+
+
+def _element_of(sequence: onnx.ValueInfoProto) -> onnx.ValueInfoProto:
+    """Return the type of the elements of a sequence, by the name of the sequence."""
+    kind = _present(sequence.type).sequence_type.elem_type
+    return onnx.ValueInfoProto(name=sequence.name, type=kind)
+
+
+def _has_element(name: str) -> str:
+    return f"{name}.has_element"
 
 
 def _element(name: str, number: int) -> str:

@@ -32,7 +32,14 @@ from ....dialects.core.sizes.atoms import Size as Size
 from ....dialects.core.tensor import Array
 from ..core.found_sizes import FoundSizes
 from ..core.random_numbers import RandomNumbers
-from .items import EmptyOptional, JoinedSequence, TensorList, TensorMap
+from .items import (
+    EmptyOptional,
+    FoundOptional,
+    JoinedSequence,
+    RaggedSequence,
+    TensorList,
+    TensorMap,
+)
 from .subgraphs import Subgraphs
 
 Value = ir.Value
@@ -43,8 +50,10 @@ ITEM_KINDS: dict[type, str] = {
     Value: "a tensor",
     TensorList: "a sequence",
     JoinedSequence: "a sequence whose length a run decides",
+    RaggedSequence: "a sequence of tensors of any shapes",
     TensorMap: "a map",
     EmptyOptional: "an empty optional",
+    FoundOptional: "an optional that may be empty",
 }
 """What inputs may be, and how messages call it."""
 

@@ -266,6 +266,10 @@ def _bounded(whole: Size, rest: Size, divisor: Size) -> Size:
         divisor //= common
     if divisor == 1:
         return whole + rest
+    most = _only_maximum(rest)
+    if most is not None:  # max(a, b)//2 is max(a//2, b//2)
+        others = rest - _atom(most)
+        return whole + highest(*(floordiv(each + others, divisor) for each in most.of))
     inner = _only_quotient(rest)
     if inner is not None:  # (a//2 + 1)//3 is (a + 2)//6
         others = rest - _atom(inner)
@@ -283,6 +287,15 @@ def _only_quotient(size: Size) -> Quotient | None:
         return None
     found = quotients[0][0]
     return found if isinstance(found, Quotient) and not isinstance(found.divisor, Dim) else None
+
+
+def _only_maximum(size: Size) -> Maximum | None:
+    """Return the greatest of some sizes that is added once to a sum of others without such."""
+    greatest = [p for p in terms_of(size) if any(isinstance(atom, Maximum) for atom in p)]
+    if len(greatest) != 1 or len(greatest[0]) != 1 or terms_of(size)[greatest[0]] != 1:
+        return None
+    found = greatest[0][0]
+    return found if isinstance(found, Maximum) else None
 
 
 def _exact(size: Size, divisor: Size) -> Size | None:

@@ -17,7 +17,8 @@ from .window import Window
 class Pool(TriOp, abstract=True):
     """Base of pooling ops: `x` is [N, C, spatial…], `y` is [N, C, windows…].
 
-    All tuples have one entry per spatial axis, `pads` first all begins and then all ends.
+    All tuples have one entry per spatial axis, `pads` first all begins and then all ends. A kernel
+    that is larger than the padded input, by less than a stride, has one window, cut at the end.
     """
 
     x: Operand
@@ -34,7 +35,14 @@ class Pool(TriOp, abstract=True):
     @property
     def window(self) -> Window:
         """Return the window that moves over the spatial axes."""
-        return Window(self.kernel, self.strides, self.pads, self.dilations, self.ceil_mode)
+        return Window(
+            self.kernel,
+            self.strides,
+            self.pads,
+            self.dilations,
+            self.ceil_mode,
+            allows_partial=True,
+        )
 
     def pooled(self, x: Tensor) -> Tensor:
         """Return the type of one element for each window, of the element type of `x`."""
@@ -94,8 +102,8 @@ class MaxPoolIndices(Pool):
 class AveragePool(Pool):
     """Take the mean of each window, over the elements of `x` in it or over all of them.
 
-    With `count_include_pad`, padding counts as zeros; the part of a window beyond the padding in
-    `ceil_mode` never counts. Half types are summed in f32. Source: ONNX `AveragePool`.
+    With `count_include_pad`, padding counts as zeros; the part of a window beyond the padding never
+    counts. Half types are summed in f32. Source: ONNX `AveragePool`.
     """
 
     count_include_pad: bool = False

@@ -7,7 +7,7 @@ import numpy as np
 from ...core.errors import Invalid, need_one_of
 from ...core.fields import Operand, Result
 from ...core.numerics.precision import narrow, widen
-from ...core.sizes.checks import need, need_same
+from ...core.sizes.checks import need, need_if_any, need_same
 from ...core.tensor import Array, Tensor, is_float
 from ..dialect import TriOp
 from .interpolation import MODES, MOST_WEIGHTS, NEAREST_MODES, TRANSFORMS, Axis, Kernel
@@ -18,8 +18,9 @@ class Resize(TriOp):
     """Resample every axis of `x` to a new size.
 
     `sizes`, the result's shape, and `scales` have one entry for each axis of `x`; `roi`, used by
-    tf_crop_and_resize alone, has all starts and then all ends, as parts of the axes. Axes that
-    change are not empty. Integers are interpolated in f64 and cut off. Source: ONNX `Resize`.
+    tf_crop_and_resize alone, has all starts and then all ends, as parts of the axes. Of an empty
+    axis, there is nothing to make elements of. Integers are interpolated in f64 and cut off.
+    Source: ONNX `Resize`.
     """
 
     x: Operand
@@ -52,8 +53,9 @@ class Resize(TriOp):
         kernel = Kernel(self.mode, antialias=self.antialias)
         for index, axis in enumerate(map(Axis, x.shape, self.sizes, self.scales)):
             if not axis.unchanged:
-                need(axis.size, 1, f"input is {x}, must not be empty along axis {index}")
-                need(axis.new_size, 1, f"sizes is {self.sizes}, must be above 0 at axis {index}")
+                need(axis.new_size, 0, f"sizes is {self.sizes}, must be at least 0 at axis {index}")
+                fault = f"input is {x}, must not be empty along axis {index}, as the result is not"
+                need_if_any(axis.new_size, axis.size, 1, fault)
             count = axis.table_size(kernel)
             needed = f"needs {count} weights to resample axis {index}"
             need(MOST_WEIGHTS, count, f"{needed}, must need at most {MOST_WEIGHTS}")

@@ -20,6 +20,8 @@ class Window:
     Every tuple has one entry per spatial axis; `pads` has two: all begins, then all ends. Taps of
     a window are `dilations` apart, windows are `strides` apart. In `ceil_mode` a last window that
     hangs over the end counts too, provided that it starts inside the input or its begin padding.
+    `allows_partial` lets the first window hang over the end by less than a stride where no window
+    fits: ONNX's pools have one window then.
     """
 
     kernel: Shape
@@ -27,6 +29,7 @@ class Window:
     pads: Shape
     dilations: Shape
     ceil_mode: bool = False
+    allows_partial: bool = False
 
     @property
     def rank(self) -> int:
@@ -75,17 +78,17 @@ class Window:
         padded = begin + size + self.ends[axis]
         need(
             padded,
-            extent,
+            extent - stride + 1 if self.allows_partial else extent,
             f"kernel spans {extent} elements of spatial axis {axis}, padded input has {padded}",
         )
         steps = (padded - extent) // stride
         if self.ceil_mode:
             last = (begin + size - 1) // stride  # the last window that starts before the end
             steps = highest(steps, lowest(ceildiv(padded - extent, stride), last))
-        return steps + 1
+        return highest(steps + 1, 1)
 
     def reaching(self, sizes: Shape) -> Shape:
-        """Return pads that also cover the last windows of `ceil_mode`, beyond the input."""
+        """Return pads that also cover windows that hang over the end of the padded input."""
         ends = [
             highest(end, (windows - 1) * stride + extent - begin - size)
             for size, windows, stride, extent, begin, end in zip(

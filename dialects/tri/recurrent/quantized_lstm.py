@@ -80,14 +80,18 @@ class QuantizedLstm(TriOp):
         initial_c: Array | None = None,
         p: Array | None = None,
     ) -> tuple[Array, ...]:
+        directions, hidden, gates = r.shape
+
+        def own(number: int, inputs: Array) -> Array:
+            return inputs[:, number * gates : (number + 1) * gates]
+
         def recall(number: int, hidden: Array) -> Array:
             centred, step = _rounded(hidden)
             return (centred @ r[number]).astype(np.float32) * (r_scale[number] * step)
 
-        directions, hidden, gates = r.shape
-        w = np.eye(directions * gates, dtype=x.dtype).reshape(directions, gates, -1)
+        states, biases = [initial_h, initial_c], [0.0] * directions
         return Lstm(**self.attributes).recalling(
-            recall, x, w, None, sequence_lens, initial_h, initial_c, p, shown=hidden
+            own, recall, x, biases, sequence_lens, states, p, shown=hidden
         )
 
 

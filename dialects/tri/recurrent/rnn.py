@@ -110,22 +110,26 @@ class Lstm(Recurrent):
         p: Array | None = None,
         projection: Array | None = None,
     ) -> tuple[Array, ...]:
+        def multiply(number: int, inputs: Array) -> Array:
+            return inputs @ widen(w[number]).T
+
         def recall(number: int, hidden: Array) -> Array:
             return hidden @ widen(r[number]).T
 
+        biases = [biases_of(number, w, b).sum(0) for number in range(self.directions)]
+        states = [initial_h, initial_c]
         return self.recalling(
-            recall, x, w, b, sequence_lens, initial_h, initial_c, p, projection, shown=r.shape[2]
+            multiply, recall, x, biases, sequence_lens, states, p, projection, shown=r.shape[2]
         )
 
     def recalling(
         self,
+        multiply: Recall,
         recall: Recall,
         x: Array,
-        w: Array,
-        b: Array | None = None,
-        sequence_lens: Array | None = None,
-        initial_h: Array | None = None,
-        initial_c: Array | None = None,
+        biases: Sequence[Array | float],
+        sequence_lens: Array | None,
+        states: Sequence[Array | None],
         p: Array | None = None,
         projection: Array | None = None,
         *,
@@ -133,17 +137,16 @@ class Lstm(Recurrent):
     ) -> tuple[Array, ...]:
         """Return the results where `recall` multiplies the state of a direction by its weights.
 
-        The state has `shown` elements.
+        `multiply` does so with the inputs. The state has `shown` elements.
         """
 
         def cell(number: int, f: Activation, g: Activation, h: Activation) -> Step:
-            wide_w, bias = widen(w[number]), biases_of(number, w, b)
-            none = np.zeros(3 * self.hidden_size, wide_w.dtype)
+            none = np.zeros(3 * self.hidden_size, widen(x).dtype)
             peep_i, peep_o, peep_f = np.split(none if p is None else widen(p[number]), 3)
 
             def step(inputs: Array, state: State) -> State:
                 hidden, memory = state
-                total = inputs @ wide_w.T + recall(number, hidden) + bias.sum(0)
+                total = multiply(number, inputs) + recall(number, hidden) + biases[number]
                 total_i, total_o, total_f, total_c = np.split(total, 4, axis=1)
                 taken = f(self.clipped(total_i + peep_i * memory))
                 kept = (
@@ -157,5 +160,4 @@ class Lstm(Recurrent):
             return step
 
         steps = [cell(i, *f) for i, f in enumerate(self.activation_functions())]
-        states = [initial_h, initial_c]
         return self.walk(x, sequence_lens, states, steps, (shown, self.hidden_size))

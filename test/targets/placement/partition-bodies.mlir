@@ -12,7 +12,7 @@
 // CHECK:         %[[Y:.*]] = "tri.if"(%[[C]], %[[R]]) ({
 // CHECK-NEXT:    ^bb0(%[[A:.*]]: tensor<5x3x3xf32>):
 // CHECK:           %[[D:.*]] = "tri.part"(%[[A]]) ({
-// CHECK:             "tri.det"
+// CHECK:             "tri.couple_pairs"
 // CHECK:           }) {target = "host"}
 // CHECK:           %[[E:.*]] = "tri.part"(%[[D]]) ({
 // CHECK:             %[[ONE:.*]] = "tri.constant"
@@ -30,20 +30,20 @@
 // INLINED-NOT:   tri.part
 // INLINED:         "tri.if"
 // INLINED-NEXT:    ^bb0(%[[A:.*]]: tensor<5x3x3xf32>):
-// INLINED:           "tri.det"(%[[A]])
+// INLINED:           "tri.couple_pairs"(%[[A]])
 // INLINED:         return
-func.func @main(%c: tensor<i1>, %x: tensor<5x3x3xf32>) -> tensor<5xf32> {
+func.func @main(%c: tensor<i1>, %x: tensor<5x3x3xf32>) -> tensor<5x3xf32> {
   %0 = "tri.relu"(%x) : (tensor<5x3x3xf32>) -> tensor<5x3x3xf32>
   %1 = "tri.if"(%c, %0) ({
   ^bb0(%a: tensor<5x3x3xf32>):
     %one = "tri.constant"() {value = dense<1.0> : tensor<f32>} : () -> tensor<f32>
-    %2 = "tri.det"(%a) : (tensor<5x3x3xf32>) -> tensor<5xf32>
-    %3 = "tri.add"(%2, %one) : (tensor<5xf32>, tensor<f32>) -> tensor<5xf32>
-    "tri.yield"(%3) : (tensor<5xf32>) -> ()
+    %2 = "tri.couple_pairs"(%a) : (tensor<5x3x3xf32>) -> tensor<5x3xf32>
+    %3 = "tri.add"(%2, %one) : (tensor<5x3xf32>, tensor<f32>) -> tensor<5x3xf32>
+    "tri.yield"(%3) : (tensor<5x3xf32>) -> ()
   }, {
   ^bb0(%a: tensor<5x3x3xf32>):
     "tri.fail"() {message = "is too small"} : () -> ()
-  }) : (tensor<i1>, tensor<5x3x3xf32>) -> tensor<5xf32>
-  %4 = "tri.exp"(%1) : (tensor<5xf32>) -> tensor<5xf32>
-  return %4 : tensor<5xf32>
+  }) : (tensor<i1>, tensor<5x3x3xf32>) -> tensor<5x3xf32>
+  %4 = "tri.exp"(%1) : (tensor<5x3xf32>) -> tensor<5x3xf32>
+  return %4 : tensor<5x3xf32>
 }

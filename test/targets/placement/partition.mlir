@@ -7,18 +7,18 @@
 // CHECK:           "tri.relu"
 // CHECK:         }) {target = "gpu"}
 // CHECK:         %[[D:.*]] = "tri.part"(%[[R]]) ({
-// CHECK:           "tri.det"
+// CHECK:           "tri.couple_pairs"
 // CHECK:         }) {target = "host"}
 // CHECK:         %[[E:.*]] = "tri.part"(%[[D]]) ({
 // CHECK:           "tri.exp"
 // CHECK:         }) {target = "gpu"}
 // CHECK:         return %[[E]]
 // CPU-LABEL: func.func @divides_by_target
-func.func @divides_by_target(%x: tensor<5x3x3xf32>) -> tensor<5xf32> {
+func.func @divides_by_target(%x: tensor<5x3x3xf32>) -> tensor<5x3xf32> {
   %0 = "tri.relu"(%x) : (tensor<5x3x3xf32>) -> tensor<5x3x3xf32>
-  %1 = "tri.det"(%0) : (tensor<5x3x3xf32>) -> tensor<5xf32>
-  %2 = "tri.exp"(%1) : (tensor<5xf32>) -> tensor<5xf32>
-  return %2 : tensor<5xf32>
+  %1 = "tri.couple_pairs"(%0) : (tensor<5x3x3xf32>) -> tensor<5x3xf32>
+  %2 = "tri.exp"(%1) : (tensor<5x3xf32>) -> tensor<5x3xf32>
+  return %2 : tensor<5x3xf32>
 }
 
 // -----
@@ -46,13 +46,13 @@ func.func @keeps_a_function_of_one_target(%x: tensor<4xf32>) -> tensor<4xf32> {
 // CHECK:         "tri.part"
 // CHECK:           "tri.constant"
 // CPU-LABEL: func.func @copies_constants
-func.func @copies_constants(%x: tensor<3x3xf32>) -> (tensor<3x3xf32>, tensor<3x3xf32>) {
+func.func @copies_constants(%x: tensor<1x3x3xf32>) -> (tensor<1x3x3xf32>, tensor<1x3x3xf32>) {
   %c = "tri.constant"() {value = dense<2.0> : tensor<f32>} : () -> tensor<f32>
-  %0 = "tri.mul"(%x, %c) : (tensor<3x3xf32>, tensor<f32>) -> tensor<3x3xf32>
-  %1 = "tri.det"(%0) : (tensor<3x3xf32>) -> tensor<f32>
-  %2 = "tri.add"(%0, %1) : (tensor<3x3xf32>, tensor<f32>) -> tensor<3x3xf32>
-  %3 = "tri.mul"(%2, %c) : (tensor<3x3xf32>, tensor<f32>) -> tensor<3x3xf32>
-  return %0, %3 : tensor<3x3xf32>, tensor<3x3xf32>
+  %0 = "tri.mul"(%x, %c) : (tensor<1x3x3xf32>, tensor<f32>) -> tensor<1x3x3xf32>
+  %1 = "tri.couple_pairs"(%0) : (tensor<1x3x3xf32>) -> tensor<1x3xf32>
+  %2 = "tri.add"(%0, %1) : (tensor<1x3x3xf32>, tensor<1x3xf32>) -> tensor<1x3x3xf32>
+  %3 = "tri.mul"(%2, %c) : (tensor<1x3x3xf32>, tensor<f32>) -> tensor<1x3x3xf32>
+  return %0, %3 : tensor<1x3x3xf32>, tensor<1x3x3xf32>
 }
 
 // -----

@@ -157,3 +157,27 @@ def test_one_session_runs_any_batch_and_lengths_on_packed_weights(kind: str) -> 
         made = session.run(feeds)
         for name, want in zip(["y", *ENDS[kind]], peer.run(None, feeds), strict=True):
             np.testing.assert_allclose(made[name], want, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("opt_level", [0, 2])
+@pytest.mark.parametrize("direction", ["forward", "bidirectional"])
+@pytest.mark.parametrize("kind", list(GATES))
+def test_layers_with_the_batch_in_front(kind: str, direction: str, opt_level: int) -> None:
+    """ONNX Runtime lacks layout 1: it runs the layer of layout 0, and numpy swaps the axes."""
+    model, inputs = model_of(kind, 6, 3, True, lengths=True, direction=direction)
+    expected = onnxruntime.InferenceSession(model.SerializeToString()).run(None, inputs)
+    (node,) = model.graph.node
+    node.attribute.append(helper.make_attribute("layout", 1))
+    for value in (*model.graph.input, *model.graph.output):
+        shape = value.type.tensor_type.shape.dim
+        sizes = [dim.dim_value for dim in shape]
+        order = [2, 0, 1, 3] if value.name == "y" else [1, 0, 2][: len(sizes)]
+        for dim, axis in zip(shape, order if len(sizes) > 1 else [0], strict=True):
+            dim.dim_value = sizes[axis]
+    session = trivium.compile(model, opt_level=opt_level)
+    assert {step.kind for step in session.manifest.steps} == {"cpu"}
+    swapped = {n: a if a.ndim == 1 else a.swapaxes(0, 1).copy() for n, a in inputs.items()}
+    y, *lasts = session.run(swapped).values()
+    np.testing.assert_allclose(y, expected[0].transpose(2, 0, 1, 3), 1e-4, 1e-5)
+    for last, wanted in zip(lasts, expected[1:], strict=True):
+        np.testing.assert_allclose(last, wanted.swapaxes(0, 1), 1e-4, 1e-5)

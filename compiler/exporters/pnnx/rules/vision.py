@@ -89,6 +89,7 @@ def lp_pool(op: tri.LpPool, graph: PnnxGraph) -> None:
         raise Unsupported("has three axes, dilations or ceil_mode, which torch's has not")
     if op.p % 2:
         raise Unsupported(f"has the odd norm {op.p}, of which torch's keeps signs")
+    _need_same_sizes(op)
     x, _ = padded(op.x, op.pads, graph, apart=True)
     size = op.kernel if rank > 1 else op.kernel[0]
     stride = op.strides if rank > 1 else op.strides[0]
@@ -103,9 +104,11 @@ def _too_wide(op: tri.Pool) -> bool:
 
 def _need_same_sizes(op: tri.Pool) -> None:
     """Check that torch's rule for windows that hang over the end makes as many."""
-    if not op.ceil_mode:
-        return
     sizes = tensor_of(op.x.type).shape[2:]
+    if not op.ceil_mode:
+        if op.window.reaching(sizes) != op.pads:
+            raise Unsupported(f"has a kernel {op.kernel} larger than its input, torch takes none")
+        return
     apart = op.pads[: len(sizes)] != op.pads[len(sizes) :] or _too_wide(op)
     for axis, have in enumerate(tensor_of(op.y.type).shape[2:]):
         before, after = op.pads[axis], op.pads[len(sizes) + axis]

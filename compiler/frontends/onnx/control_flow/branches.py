@@ -17,6 +17,7 @@ from ..items import Item, kind_of, regrouped, spell_item, tensors_of
 from ..registry import Node
 from .joined_forms import form_of, in_form
 from .joined_sizes import joined_shape
+from .optional_forms import in_optionals
 from .sinking import BranchesDiffer
 
 
@@ -97,11 +98,15 @@ def _of_one_form(
     made: Sequence[tuple[Item, ...] | InvalidNode],
     outside: Collection[str],
 ) -> list[tuple[Item, ...] | InvalidNode]:
-    """Join sequences that differ in how many tensors they have, each in the block it is made in."""
+    """Join sequences that differ in how many tensors they have, each in the block it is made in.
+
+    Where one branch returns nothing, and another one something, both return optionals.
+    """
+    made = in_optionals(blocks, made, outside)
     able = [each for each in made if not isinstance(each, InvalidNode)]
     if len({len(each) for each in able}) != 1:
         return list(made)
-    forms = [form_of(each) for each in zip(*able, strict=True)]
+    forms = [form_of(each, outside) for each in zip(*able, strict=True)]
     joined: list[tuple[Item, ...] | InvalidNode] = []
     for block, items in zip(blocks, made, strict=True):
         if isinstance(items, InvalidNode):

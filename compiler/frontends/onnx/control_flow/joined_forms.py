@@ -15,8 +15,9 @@ from .....dialects.core.sizes.dim import symbols_of
 from .....dialects.core.tensor import Tensor, numpy_dtype
 from ...core.run_time_shapes import listed
 from ...core.values import constant, filled, tensor
-from ..items import Item, JoinedSequence, TensorList, kind_of
-from ..joined_sequences import need_like
+from ..items import Item, JoinedSequence, RaggedSequence, Sequences, TensorList, kind_of
+from ..sequences.joined_sequences import need_like
+from ..sequences.ragged_sequences import ragged
 
 
 @dataclass(frozen=True)
@@ -28,16 +29,23 @@ class Form:
     has_lengths: bool
 
 
-Forms: TypeAlias = Form | list[Tensor] | None
+@dataclass(frozen=True)
+class AnyShapes:
+    """Stand for the form of sequences whose tensors may have any shapes."""
+
+
+Forms: TypeAlias = Form | AnyShapes | list[Tensor] | None
 """How sequences are joined: a form, or the tensors that it must fit; None where nothing is."""
 
 
-def form_of(items: Sequence[Item]) -> Forms:
+def form_of(items: Sequence[Item], outside: Collection[str]) -> Forms:
     """Return how sequences are joined that must be of one form; None for what is, or for no lists.
 
     It is that of one that is joined, or is found from the types of all tensors. A form has types
-    alone, and may be kept when the values are gone.
+    alone, and may be kept when the values are gone. `outside` is as for `begin_carried`.
     """
+    if any(isinstance(item, RaggedSequence) for item in items):
+        return AnyShapes() if all(isinstance(item, Sequences) for item in items) else None
     lists = [item for item in items if isinstance(item, TensorList)]
     joined = [item for item in items if isinstance(item, JoinedSequence)]
     if not lists or len(lists) + len(joined) < len(items):
@@ -46,12 +54,29 @@ def form_of(items: Sequence[Item]) -> Forms:
         return Form(tensor(joined[0].joined), joined[0].axis, joined[0].lengths is not None)
     if len({kind_of(each) for each in lists}) == 1:
         return None
-    return [tensor(x) for each in lists for x in each.tensors]
+    return form_of_tensors([tensor(x) for each in lists for x in each.tensors], outside)
+
+
+def form_of_tensors(types: list[Tensor], outside: Collection[str]) -> AnyShapes | list[Tensor]:
+    """Return how tensors of some types are joined: as they are where one axis differs at most."""
+    alike = len({each.rank for each in types}) <= 1
+    return types if alike and len(_axes_that_differ(types, outside)) <= 1 else AnyShapes()
+
+
+def _axes_that_differ(types: Sequence[Tensor], outside: Collection[str]) -> list[int]:
+    sizes = [[each.shape[axis] for each in types] for axis in range(types[0].rank if types else 0)]
+    return [
+        axis
+        for axis, each in enumerate(sizes)
+        if len({*each}) > 1 or not symbols_of(each[0]).keys() <= {*outside}
+    ]
 
 
 def in_form(item: Item, form: Forms, outside: Collection[str]) -> Item:
     """Return an item as a form says, which leaves items alone that are no lists of tensors."""
-    if form is None or not isinstance(item, TensorList):
+    if isinstance(form, AnyShapes) and isinstance(item, Sequences):
+        return ragged(item)
+    if form is None or isinstance(form, AnyShapes) or not isinstance(item, TensorList):
         return item
     if isinstance(form, Form):
         return _joined_like(item, form)
@@ -72,25 +97,18 @@ def _joined_like(xs: TensorList, form: Form) -> JoinedSequence:
 
 def begin_carried(
     xs: TensorList, after: Sequence[Tensor], outside: Collection[str]
-) -> JoinedSequence:
+) -> JoinedSequence | RaggedSequence:
     """Return what a loop carries instead of a sequence that has other tensors after an iteration.
 
     A size of the tensors that symbols of the body decide may differ: they are joined along its
     axis. `outside` has the symbols that are known before the loop.
     """
     types = [*map(tensor, xs.tensors), *after]
-    if not types or len({each.rank for each in types}) > 1:
-        spelt = ", ".join(map(str, types)) or "no tensors"
-        raise Unsupported(f"joins a sequence of {spelt}, must be tensors of one rank")
-    sizes = [[each.shape[axis] for each in types] for axis in range(types[0].rank)]
-    axes = [
-        axis
-        for axis, each in enumerate(sizes)
-        if len({*each}) > 1 or not symbols_of(each[0]).keys() <= {*outside}
-    ]
-    if len(axes) > 1:
-        spelt = ", ".join(map(str, types))
-        raise Unsupported(f"joins a sequence of {spelt}, which differ in the sizes of axes {axes}")
+    if not types:
+        raise Unsupported("joins a sequence of no tensors, must be tensors of one rank")
+    if isinstance(form_of_tensors(types, outside), AnyShapes):
+        return ragged(xs)
+    axes = _axes_that_differ(types, outside)
     if axes:
         return _joined_along(axes[0], xs, types[0])
     if xs.tensors:

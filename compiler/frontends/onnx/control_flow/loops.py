@@ -1,6 +1,6 @@
 """Loops whose iterations a run decides, or that are many: ops of `tri` with bodies."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,10 +15,18 @@ from .....dialects.core.tensor import Tensor
 from .....dialects.tri.control_flow import UNKNOWN
 from ...core.bodies import Bodies
 from ...core.values import constant, single, tensor
-from ..items import Item, JoinedSequence, kind_of, regrouped, spell_item, tensors_of
+from ..items import (
+    Item,
+    JoinedSequence,
+    RaggedSequence,
+    kind_of,
+    regrouped,
+    spell_item,
+    tensors_of,
+)
 from ..registry import Node
 from .carried_types import CarriedTypes
-from .joined_forms import Forms, form_of, in_form
+from .joined_forms import AnyShapes, Forms, form_of, in_form
 from .loop_plan import LoopPlan
 from .unrolling import ENDLESS, Body
 
@@ -72,7 +80,8 @@ def carried_items(body: Body, given: Sequence[Item]) -> list[Item]:
     """Return what a loop carries: sequences as what they are when they are joined.
 
     How that is, an iteration tells, which is imported for it: one that takes tensors of the types
-    that they have in all iterations, as far as these do not depend on the sequences.
+    that they have in all iterations, as far as these do not depend on the sequences. It is imported
+    again for the joined sequences, as what it puts into one may depend on another.
     """
     if all(isinstance(item, ir.Value) for item in given):
         return list(given)
@@ -87,25 +96,32 @@ def carried_items(body: Body, given: Sequence[Item]) -> list[Item]:
             taken = [regrouped(x, arguments) if _is_carried(x) else x for x in given]
             after = body.import_once(number, (number, constant(np.array(True)), *taken))[1:]
             pairs = list(zip(taken, after, strict=False))
-            forms = [_carried_form(*pair) for pair in pairs]
-            made = [v for pair in pairs if _is_carried(pair[0]) for v in _carried_on(*pair)]
+            forms = [_carried_form(*pair, outside) for pair in pairs]
+            kept = [
+                (before, before if isinstance(form, AnyShapes) else next_)
+                for (before, next_), form in zip(pairs, forms, strict=True)
+                if _is_carried(before)
+            ]
+            made = [v for pair in kept for v in _carried_on(*pair)]
         return made, forms
 
     with body.node.graphs.draft() as draft:
         bodies, forms = carried.build_body(build)
         bodies.drop()
         draft.undo()
-    return [in_form(item, form, outside) for item, form in zip(given, forms, strict=True)]
+    items = [in_form(item, form, outside) for item, form in zip(given, forms, strict=True)]
+    same = list(map(kind_of, given)) == list(map(kind_of, items))
+    return items if same else carried_items(body, items)
 
 
 def _is_carried(item: Item) -> bool:
     """Return whether a loop carries an item as it is: lists of tensors it joins."""
-    return isinstance(item, ir.Value | JoinedSequence)
+    return isinstance(item, ir.Value | JoinedSequence | RaggedSequence)
 
 
-def _carried_form(given: Item, after: Item) -> Forms:
+def _carried_form(given: Item, after: Item, outside: Collection[str]) -> Forms:
     """Return how a loop joins a sequence: as after its body, or by the tensors in it then."""
-    form = form_of([given, after])
+    form = form_of([given, after], outside)
     return [*map(tensor, tensors_of(after))] if form is None else form
 
 

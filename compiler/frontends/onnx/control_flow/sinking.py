@@ -6,11 +6,12 @@ up to where the branches agree.
 """
 
 from collections.abc import Collection, Iterable, Sequence
+from itertools import count
 
 import onnx
 
 from .....dialects.core.errors import CompileError, Unsupported
-from ..graph import Named, given_names, uses
+from ..graph import Named, defined_names, rename_values, uses
 
 
 class BranchesDiffer(Unsupported):
@@ -35,11 +36,10 @@ def returned_outputs(
 
 def sink(
     branching: Named, differing: Collection[int], rest: Sequence[Named], returned: Collection[str]
-) -> list[Named] | None:
+) -> list[Named]:
     """Return the rest of a graph with an `If` that does what uses its differing outputs.
 
-    `returned` are the values that the graph returns, of which none may differ itself. None where a
-    branch has a name of its own for a value that the nodes use.
+    `returned` are the values that the graph returns, of which none may differ itself.
     """
     own = list(branching.proto.output)
     differ = {own[number] for number in differing}
@@ -55,8 +55,7 @@ def sink(
     proto.output.extend(crossing)
     names = {*made, *(name for node in sunk for name in uses(node.proto))}
     for attribute in proto.attribute:
-        if not _extend(attribute.g, own, sunk, crossing, names):
-            return None
+        _extend(attribute.g, own, sunk, crossing, names)
     before = [node for node in rest if node not in dependent]
     return [*before, *([Named(branching.name, proto)] if crossing else []), *after]
 
@@ -90,13 +89,10 @@ def _extend(
     sunk: Sequence[Named],
     crossing: Sequence[str],
     names: Collection[str],
-) -> bool:
-    """Let a branch do nodes behind its own; return whether the names of both go together."""
+) -> None:
+    """Let a branch do nodes behind its own, which use `names`; it has no other values of these."""
+    _rename_own(graph, own, names)
     inner = [value.name for value in graph.output]
-    defined = given_names(graph) | {name for node in graph.node for name in node.output if name}
-    same = {outer for outer, name in zip(own, inner, strict=True) if outer == name}
-    if (defined & {*names}) - same:
-        return False
     for outer, name in zip(own, inner, strict=True):
         if outer and outer != name:
             graph.node.append(onnx.helper.make_node("Identity", [name], [outer]))
@@ -106,4 +102,15 @@ def _extend(
         added.name = proto.name or name
     del graph.output[:]
     graph.output.extend(onnx.ValueInfoProto(name=name) for name in crossing)
-    return True
+
+
+def _rename_own(graph: onnx.GraphProto, own: Sequence[str], names: Collection[str]) -> None:
+    """Rename what a branch defines by names of other values, unless it returns that for them."""
+    defined = defined_names(graph)
+    same = {each.name for outer, each in zip(own, graph.output, strict=True) if outer == each.name}
+    taken = {*names, *defined}
+    new: dict[str, str] = {}
+    for name in sorted((defined & {*names}) - same):
+        new[name] = next(each for n in count(1) if (each := f"{name}#{n}") not in taken)
+        taken.add(new[name])
+    rename_values(graph, new)

@@ -140,18 +140,21 @@ def multinomial(
 def dropout(
     x: Value,
     ratio: Value | None = None,
-    training_mode: Array | None = None,
+    training_mode: Value | None = None,
     *,
     seed: int | None = None,
     node: Node,
 ) -> tuple[Value, Value | Array | Op]:
-    """Drop elements in training, and scale the others."""
+    """Drop elements in training, and scale the others; outside of it, the ratio is 0."""
     dropped = np.array(0.5) if ratio is None else constant_of(ratio)
-    drops = training_mode is not None and training_mode.any()
-    if not drops or (dropped is not None and not dropped.any()):
+    drops = None if training_mode is None else node.evaluate(training_mode)
+    never = training_mode is None or (drops is not None and not drops.any())
+    if never or (dropped is not None and not dropped.any()):
         return x, filled(tensor(x).shape, np.ones((), np.bool_))
     wide = "f64" if tensor(x).dtype == "f64" else "f32"
     part = constant(np.array(0.5, numpy_dtype(wide))) if ratio is None else cast(ratio, wide)
+    if training_mode is not None and drops is None:
+        part = tri.Where.build(training_mode, part, constant(np.zeros((), numpy_dtype(wide)))).y
     drawn = node.random.uniform(tensor(x).shape, wide, None if seed is None else float(seed))
     kept = tri.GreaterEqual.build(drawn, part).y
     rest = tri.Sub.build(constant(np.array(1, numpy_dtype(wide))), part).y

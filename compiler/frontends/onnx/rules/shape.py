@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 
 from .....dialects import tri
-from .....dialects.core.errors import Invalid
+from .....dialects.core.errors import Invalid, Undecided
 from .....dialects.core.sizes.atoms import is_symbolic
 from .....dialects.core.sizes.checks import need, need_divides, need_same
 from .....dialects.core.sizes.dim import lowest
@@ -22,6 +22,7 @@ from ...core.run_time_shapes import sliced as sliced_at_run_time
 from ...core.slices import equal_parts, sliced
 from ...core.target_shapes import resolved
 from ...core.values import counted, tensor
+from ..control_flow.squeezing import MOST_UNKNOWN, RankUndecided
 from ..registry import ComputedSizes, Node, Size, Sizes, Value, onnx_op
 
 
@@ -78,11 +79,28 @@ def flatten(x: Value, *, axis: int = 1) -> tri.Reshape:
 def squeeze_attribute(x: Value, *, axes: tuple[int, ...] | None = None) -> tri.Reshape:
     dims = tensor(x).shape
     if axes is None:
-        axes = tuple(axis for axis, size in enumerate(dims) if not size - 1)
+        axes = _axes_of_size_1(dims)
     axes = normalize_axes(axes, len(dims))
     for axis in axes:
         need_same(dims[axis], 1, f"drops axis {axis}, which has size {dims[axis]}, must be 1")
     return tri.Reshape.build(x, shape=tuple(d for i, d in enumerate(dims) if i not in axes))
+
+
+def _axes_of_size_1(dims: Shape) -> tuple[int, ...]:
+    answers = [is_same(size, 1) for size in dims]
+    ones = tuple(axis for axis, answer in enumerate(answers) if answer)
+    unknown = [axis for axis, answer in enumerate(answers) if answer is None]
+    if unknown:
+        message = (
+            f"drops axis {unknown[0]} where its size {dims[unknown[0]]} is 1, which is not known"
+        )
+        fault = f"{message} at compile time"
+        raise (
+            RankUndecided(fault, ones, unknown)
+            if len(unknown) <= MOST_UNKNOWN
+            else Undecided(fault)
+        )
+    return ones
 
 
 @onnx_op("Squeeze", since=13)

@@ -26,6 +26,17 @@ def _window(
     return Window(sizes, strides, pads, per_axis(dilation, axes), ceil_mode)
 
 
+def _windows_of(
+    x: Value, kernel: Ints, stride: Ints | None, padding: Ints, dilation: Ints, ceil_mode: bool
+) -> Window:
+    """Return the windows over the spatial axes of a tensor, of which torch needs a whole one."""
+    sizes = tensor(x).shape[2:]
+    seen = _window(len(sizes), kernel, stride, padding, dilation, ceil_mode)
+    if not ceil_mode:
+        seen.output_sizes(sizes)
+    return seen
+
+
 def _average(x: Value, seen: Window, count_include_pad: bool) -> Value:
     return tri.AveragePool.build(
         x,
@@ -64,7 +75,7 @@ def register_average_pool(axes: int) -> None:
         divisor_override: int | None = None,
     ) -> Value:
         x, drop = batched(input, axes)
-        seen = _window(axes, kernel_size, stride, padding, (1,), ceil_mode)
+        seen = _windows_of(x, kernel_size, stride, padding, (1,), ceil_mode)
         if divisor_override is None:
             return drop(_average(x, seen, count_include_pad))
         x, bare = _filled_up(x, seen)
@@ -86,7 +97,7 @@ def register_max_pool(axes: int) -> None:
         return_indices: bool = False,
     ) -> Value | tuple[Value, Value]:
         x, drop = batched(input, axes)
-        seen = _window(axes, kernel_size, stride, padding, dilation, ceil_mode)
+        seen = _windows_of(x, kernel_size, stride, padding, dilation, ceil_mode)
         options: dict[str, Any] = {
             "kernel": seen.kernel,
             **seen.attributes,
@@ -117,7 +128,7 @@ def register_lp_pool(axes: int) -> None:
         if not 0 < norm_type < math.inf:
             raise Invalid(f"has norm_type {norm_type}, must be above 0")
         x, drop = batched(input, axes)
-        seen = _window(axes, kernel_size, stride, (0,), (1,), ceil_mode)
+        seen = _windows_of(x, kernel_size, stride, (0,), (1,), ceil_mode)
         plain = Window(seen.kernel, seen.strides, seen.pads, seen.dilations)
         sizes = tensor(x).shape[2:]
         full = seen.output_sizes(sizes) == plain.output_sizes(sizes)

@@ -29,7 +29,7 @@ from .recurrence import (
 
 @accepts(tri.Rnn, tri.Gru, tri.Lstm)
 def sequence_first(op: tri.Recurrent) -> bool:
-    """Runs recurrent layers only with layout 0"""
+    """Runs recurrent layers only with layout 0, which the pass sequence-first gives others"""
     return op.layout == 0
 
 

@@ -118,7 +118,7 @@ SAME = {"sizes": (1, 2, 4), "scales": (1.0, 1.0, 1.0)}
     [
         (X, {"sizes": (1, 2)}, "sizes has 2 entries, must have 3"),
         (X, {"scales": (1.0,)}, "scales has 1 entries, must have 3"),
-        (X, {"sizes": (1, 0, 4)}, r"sizes is \(1, 0, 4\), must be above 0"),
+        (X, {"sizes": (1, -1, 4)}, r"sizes is \(1, -1, 4\), must be at least 0"),
         (Tensor((1, 0, 4), "f32"), {}, "must not be empty along axis 1"),
         (X, {"mode": "bilinear"}, "mode is 'bilinear', must be one of nearest, linear, cubic"),
         (

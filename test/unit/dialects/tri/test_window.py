@@ -1,3 +1,5 @@
+import dataclasses
+
 import pytest
 from trivium.dialects.core.errors import Invalid
 from trivium.dialects.tri.image.window import Window
@@ -35,6 +37,20 @@ def test_windows_are_counted_on_the_padded_input(made, size, count):
 )
 def test_in_ceil_mode_a_last_window_counts_when_it_starts_before_the_end_padding(made, size, count):
     assert made.output_sizes((size,)) == (count,)
+
+
+@pytest.mark.parametrize(
+    ("strides", "size", "count"), [(3, 2, 1), (2, 2, 1), (3, 1, 1), (3, 3, 1), (3, 6, 2)]
+)
+def test_a_partial_window_counts_where_no_whole_one_fits(strides, size, count):
+    made = dataclasses.replace(window(3, strides), allows_partial=True)
+    assert made.output_sizes((size,)) == (count,)
+
+
+def test_a_partial_window_hangs_over_the_end_by_less_than_a_stride():
+    made = dataclasses.replace(window(3, strides=2), allows_partial=True)
+    with pytest.raises(Invalid, match="kernel spans 3 elements of spatial axis 0, padded input ha"):
+        made.output_sizes((1,))
 
 
 def test_input_sizes_undo_output_sizes_where_windows_fit_exactly():

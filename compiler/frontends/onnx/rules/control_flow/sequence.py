@@ -1,24 +1,26 @@
 """ONNX rules for sequences: lists of tensors at import where lengths and positions are known.
 
-Others are tensors that are joined along an axis.
+Others are tensors that are joined along an axis, or elements of tensors of any shapes.
 """
 
 import numpy as np
 import onnx
 
 from ......dialects import tri
-from ......dialects.core.errors import Invalid
+from ......dialects.core.errors import Invalid, Unsupported
 from ......dialects.core.op import Op
-from ......dialects.core.sizes.atoms import is_symbolic
+from ......dialects.core.sizes.atoms import Size, is_symbolic
 from ......dialects.core.tensor import Array, normalize_axis
 from ....core.values import cast, constant, ints, number, numbers, single, tensor
 from ...element_types import element_type
-from ...items import JoinedSequence, TensorList
-from ...joined_sequences import (
+from ...items import JoinedSequence, RaggedSequence, Sequences, TensorList
+from ...registry import Node, Value, onnx_op
+from ...sequences.joined_sequences import (
     appended,
     concatenated,
     erased,
     inserted,
+    is_like,
     join,
     length_of,
     split_at_lengths,
@@ -26,7 +28,9 @@ from ...joined_sequences import (
     stacked,
     tensor_at,
 )
-from ...registry import Node, Value, onnx_op
+from ...sequences.ragged_sequences import count_of, put_in, ragged, taken_out, tensors_of_shapes
+
+BY_PLACE = "uses a position that a run decides"
 
 
 @onnx_op("SequenceEmpty", since=11)
@@ -44,22 +48,43 @@ def sequence_construct(*xs: Value) -> TensorList:
 
 @onnx_op("SequenceInsert", since=11)
 def sequence_insert(
-    xs: TensorList | JoinedSequence, x: Value, position: Value | None = None, *, node: Node
-) -> TensorList | JoinedSequence:
+    xs: Sequences, x: Value, position: Value | None = None, *, node: Node
+) -> Sequences:
     at = None if position is None else node.evaluate(position)
     if isinstance(xs, TensorList) and (position is None or at is not None):
         count = len(xs.tensors)
         return _inserted(xs, count if at is None else _position(at, count + 1, count), x)
-    if position is None:
-        return appended(_joined(xs, x), x)
-    return inserted(_joined(xs, x), x, position, node.found)
+    given = _with_room_for(xs, x)
+    if isinstance(given, RaggedSequence):
+        return put_in(given, x, position, node.found)
+    return appended(given, x) if position is None else inserted(given, x, position, node.found)
 
 
-def _joined(xs: TensorList | JoinedSequence, x: Value | None = None) -> JoinedSequence:
-    """Return a sequence that is joined; `x` is what it is joined for, where it has no tensors."""
-    if isinstance(xs, JoinedSequence):
+def _with_room_for(xs: Sequences, x: Value) -> JoinedSequence | RaggedSequence:
+    """Return a sequence in a form that a tensor fits into."""
+    if isinstance(xs, TensorList):
+        return _joined_or_ragged(xs, [x])
+    return ragged(xs) if isinstance(xs, JoinedSequence) and not is_like(xs, x) else xs
+
+
+def _joined_or_ragged(xs: TensorList, others: list[Value]) -> JoinedSequence | RaggedSequence:
+    try:
+        return join(xs, BY_PLACE, others)
+    except Unsupported:
+        return ragged(xs)
+
+
+def _joined(xs: Sequences, node: Node) -> JoinedSequence:
+    """Return a sequence that is joined; the shapes of its tensors must be known if they differ."""
+    xs = _of_known_shapes(xs, node)
+    return xs if isinstance(xs, JoinedSequence) else join(xs, BY_PLACE)
+
+
+def _of_known_shapes(xs: Sequences, node: Node) -> TensorList | JoinedSequence:
+    if not isinstance(xs, RaggedSequence):
         return xs
-    return join(xs, "uses a position that a run decides", [] if x is None else [x])
+    shapes = node.graphs.known(xs.shapes, "the shapes of the tensors in a sequence of any shapes,")
+    return tensors_of_shapes(xs, shapes)
 
 
 def _inserted(xs: TensorList, at: int, x: Value) -> TensorList:
@@ -69,24 +94,26 @@ def _inserted(xs: TensorList, at: int, x: Value) -> TensorList:
 
 
 @onnx_op("SequenceErase", since=11)
-def sequence_erase(
-    xs: TensorList | JoinedSequence, position: Value | None = None, *, node: Node
-) -> TensorList | JoinedSequence:
+def sequence_erase(xs: Sequences, position: Value | None = None, *, node: Node) -> Sequences:
     last = np.array(-1)
     at = last if position is None else node.evaluate(position)
     if isinstance(xs, TensorList) and at is not None:
         count = len(xs.tensors)
         place = _position(at, count, count)
         return TensorList((*xs.tensors[:place], *xs.tensors[place + 1 :]), xs.dtype)
-    return erased(_joined(xs), constant(last) if position is None else position, node.found)
+    given = _joined_or_ragged(xs, []) if isinstance(xs, TensorList) else xs
+    place = constant(last) if position is None else position
+    if isinstance(given, RaggedSequence):
+        return taken_out(given, place, node.found)
+    return erased(given, place, node.found)
 
 
 @onnx_op("SequenceAt", since=11)
-def sequence_at(xs: TensorList | JoinedSequence, position: Value, *, node: Node) -> Value:
-    at = node.evaluate(position)
+def sequence_at(xs: Sequences, position: Value, *, node: Node) -> Value:
+    xs, at = _of_known_shapes(xs, node), node.evaluate(position)
     if isinstance(xs, TensorList) and at is not None:
         return xs.tensors[_position(at, len(xs.tensors), len(xs.tensors))]
-    return tensor_at(_joined(xs), position, node.found)
+    return tensor_at(_joined(xs, node), position, node.found)
 
 
 def _position(position: Array, places: int, count: int) -> int:
@@ -100,12 +127,20 @@ def _position(position: Array, places: int, count: int) -> int:
 
 
 @onnx_op("SequenceLength", since=11)
-def sequence_length(xs: TensorList | JoinedSequence) -> Array | Op:
-    return numbers((len(xs.tensors) if isinstance(xs, TensorList) else length_of(xs),), ())
+def sequence_length(xs: Sequences) -> Array | Op:
+    return numbers((size_of(xs),), ())
+
+
+def size_of(xs: Sequences) -> Size:
+    """Return how many tensors a sequence has."""
+    if isinstance(xs, TensorList):
+        return len(xs.tensors)
+    return count_of(xs) if isinstance(xs, RaggedSequence) else length_of(xs)
 
 
 @onnx_op("ConcatFromSequence", since=11)
-def concat_from_sequence(xs: TensorList | JoinedSequence, *, axis: int, new_axis: int = 0) -> Value:
+def concat_from_sequence(xs: Sequences, *, axis: int, new_axis: int = 0, node: Node) -> Value:
+    xs = _of_known_shapes(xs, node)
     if isinstance(xs, JoinedSequence):
         rank = tensor(xs.joined).rank - (xs.lengths is None)
         axis = normalize_axis(axis, rank + new_axis)

@@ -11,31 +11,29 @@ from ....core.values import number
 from ...control_flow.loops import carried_items, loop_op
 from ...control_flow.unrolling import Body
 from ...element_types import element_type
-from ...items import Item, JoinedSequence, TensorList
-from ...joined_sequences import length_of
+from ...items import Item, Sequences, TensorList
 from ...registry import Node, Value, onnx_op
-from .sequence import sequence_at, sequence_insert
+from .sequence import sequence_at, sequence_insert, size_of
 
 
 @onnx_op("SequenceMap", since=17)
 def sequence_map(
-    xs: TensorList | JoinedSequence,
-    *others: Value | TensorList | JoinedSequence,
+    xs: Sequences,
+    *others: Value | Sequences,
     body: onnx.GraphProto,
     node: Node,
 ) -> tuple[Item, ...]:
     """Apply a graph to each element of sequences, which are as long as the first of them."""
     given = (xs, *others)
     empty = [_empty(output) for output in body.output]
-    if all(not isinstance(item, JoinedSequence) for item in given):
+    if all(isinstance(item, TensorList | Value) for item in given):
         lists = [item for item in given if isinstance(item, TensorList)]
         counts = {len(each.tensors) for each in lists}
         if len(counts) > 1:
             raise Invalid(f"maps sequences of {sorted(counts)} tensors, must be equally long")
         return _each(node, body, given, counts.pop(), empty)
     loop = _Map(node, body, len(empty), given)
-    count = length_of(xs) if isinstance(xs, JoinedSequence) else len(xs.tensors)
-    return loop_op(loop, None, number(count), None, carried_items(loop, empty))
+    return loop_op(loop, None, number(size_of(xs)), None, carried_items(loop, empty))
 
 
 def _empty(output: onnx.ValueInfoProto) -> TensorList:
@@ -67,11 +65,11 @@ class _Map(Body):
 
 
 def _element(item: Item, at: ir.Value, node: Node) -> Item:
-    is_list = isinstance(item, TensorList | JoinedSequence)
+    is_list = isinstance(item, Sequences)
     return sequence_at(item, at, node=node) if is_list else item
 
 
 def _insert(xs: Item, x: Item, node: Node) -> Item:
-    if not isinstance(xs, TensorList | JoinedSequence) or not isinstance(x, Value):
+    if not isinstance(xs, Sequences) or not isinstance(x, Value):
         raise Invalid("has a body that returns a sequence or an optional, must return tensors")
     return sequence_insert(xs, x, node=node)

@@ -99,7 +99,7 @@ def bias_dropout(
     bias: Value,
     residual: Value | None = None,
     ratio: Value | None = None,
-    training_mode: Array | None = None,
+    training_mode: Value | None = None,
     *,
     seed: int | None = None,
     node: Node,

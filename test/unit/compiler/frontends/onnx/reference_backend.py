@@ -63,7 +63,7 @@ class ReferenceModel:
     def run(self, inputs: Sequence[Any]) -> list[Any]:
         module = self.module
         ports = declared(module.main, "inputs", 0) if module else ()
-        spread = spread_inputs(dict(zip(self.names, inputs, strict=True)), ports)
+        spread = spread_inputs(self.model.graph, inputs, ports)
         free = spread.arrays
         if module is None or spread.nothing or spread.lengths:
             made = Specialized(partial(self._import, spread=spread))

@@ -106,6 +106,7 @@ def test_decided_comparisons_hold(
         ((6 * N + 5) // 3, "2*N + 1"),
         (lowest(T, 5), "min(5, T)"),
         (highest(T, 5) * 2, "2*max(5, T)"),
+        ((highest(T, 5) + 1) // 3, "max((T + 1)//3, 2)"),
         (ceildiv(W, 2), "(W + 1)//2"),
         (ceildiv(ceildiv(N, 2), 2), "(N + 3)//4"),
         ((((N + 1) // 2 + 1) // 2 + T) // 2, "(N + 4*T + 3)//8"),

@@ -38,3 +38,23 @@ def test_code_does_not_grow_with_the_length_of_windows() -> None:
         [len(k.text.splitlines()) for k in compile_cases(cases(n)).kernels] for n in (90, 900)
     ]
     assert counts[0] == counts[1]
+
+
+@on_every_machine
+def test_the_only_window_is_cut_at_the_end_of_the_input(machine: Machine) -> None:
+    cut = {"kernel": (3, 2), "strides": (2, 2), "pads": (0, 0, 0, 0), "dilations": (1, 1)}
+    padded = cut | {"kernel": (4, 2), "pads": (0, 0, 1, 0)}
+    short = [
+        Case("max", tri.MaxPool, (X,), cut),
+        Case("places", tri.MaxPoolIndices, (X,), cut),
+        Case("average", tri.AveragePool, (X,), cut),
+        Case("average-of-all", tri.AveragePool, (X,), {**padded, "count_include_pad": True}),
+        Case("norm", tri.LpPool, (X,), {**padded, "p": 2}),
+    ]
+    compiled = compile_cases(short, machine)
+    for index, case in enumerate(short):
+        wanted = case.reference()
+        got = compiled.run(index, case.inputs, [Tensor.of(each) for each in wanted])
+        for made, expected in zip(got, wanted, strict=True):
+            assert made.shape[2] == 1
+            assert_close(case, made, expected, case.inputs)

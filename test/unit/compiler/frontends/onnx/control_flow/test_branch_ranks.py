@@ -35,6 +35,9 @@ BRANCHES = """r = If (c) <
         # The sum of both has rank 2 in each branch.
         "q = Add (r, x)  y = Reshape (q, last)",
         "z = Neg (r)  n = Size (z)  y0 = Range (zero, n, one)  y = Cast <to = 1> (y0)",
+        # A value of the graph has the name of one in a branch.
+        "s = Exp (r)  y = Reshape (s, last)",
+        "s = Exp (r)  s_1 = Abs (s)  o2 = Neg (s_1)  y = Reshape (o2, last)",
         # A branch in what is moved.
         """y = If (c) <
             then_branch = then2 () => (float[k] o3) { o3 = Reshape (r, last) },
@@ -45,6 +48,24 @@ BRANCHES = """r = If (c) <
 def test_what_uses_branches_of_several_ranks_moves_into_them(after: str) -> None:
     text = f"main (float[N, 3] x, bool c) => (float[n] y) {{ {BRANCHES} {after} }}"
     check(text, [{"x": rows(n), "c": c} for n in (4, 1) for c in (True, False)])
+
+
+def test_a_branch_keeps_the_names_that_its_own_subgraphs_use() -> None:
+    text = """main (float[N, 3] x, bool c, bool d) => (float[n] y) {
+        r = If (c) <
+            then_branch = then () => (float[p, 3] o) { o = Neg (x) },
+            else_branch = other () => (float[3] o2) {
+                s = ReduceSum (x, a0)
+                t = If (d) <
+                    then_branch = then0 () => (float[1, 3] v1) { v1 = Exp (s) },
+                    else_branch = other0 () => (float[1, 3] v2) { v2 = Neg (s) }
+                >
+                o2 = Squeeze (t, a0)
+            }
+        >
+        s = Abs (r)  t = Exp (s)  y = Reshape (t, last)
+    }"""
+    check(text, [{"x": rows(2), "c": c, "d": d} for c in (True, False) for d in (True, False)])
 
 
 @pytest.mark.parametrize("outer", ["d", "true"])
@@ -108,6 +129,41 @@ def test_an_axis_is_dropped_where_its_size_is_1() -> None:
     check(text, [{"x": image(n, m, 3)} for n, m in ((4, 2), (4, 1), (1, 1), (1, 5))])
 
 
+@pytest.mark.parametrize(
+    "after",
+    [
+        "r = Squeeze (x)  q = Exp (r)  y = Reshape (q, last)",
+        "r = Squeeze (x)  m = ReduceMax (x)  q = Add (r, m)  y = Reshape (q, last)",
+        """y = If (c) <
+            then_branch = then () => (float[k] o) { r = Squeeze (x)  o = Reshape (r, last) },
+            else_branch = other () => (float[k] o2) { o2 = Reshape (x, last) }
+        >""",
+    ],
+)
+def test_all_axes_are_dropped_whose_size_is_1_in_a_run(after: str) -> None:
+    text = f"main (float[N, 1, M, 3] x, bool c) => (float[n] y) {{ {after} }}"
+    sizes = ((4, 2), (4, 1), (1, 1), (1, 5))
+    check(text, [{"x": image(n, 1, m, 3), "c": m != 5} for n, m in sizes])
+
+
+def test_dropped_axes_that_one_branch_alone_can_use() -> None:
+    text = """main (float[N, 1, 3] x) => (float[n] y) {
+        r = Squeeze (x)  s = ReduceSum <keepdims = 0> (r, a1)  y = Reshape (s, last)
+    }"""
+    session = compile(model_of(text))
+    for x in (image(4, 1, 3), image(2, 1, 3)):
+        np.testing.assert_allclose(session.run({"x": x})["y"], x.sum((1, 2)), 1e-5)
+    with pytest.raises(RunError, match="axis 1 is outside"):
+        session.run({"x": image(1, 1, 3)})
+
+
+def test_an_output_whose_rank_a_run_decides_is_refused() -> None:
+    text = "main (float[N, 3] x) => (float[n] y) { [drop] r = Squeeze (x)  y = Exp (r) }"
+    message = "drop: error: 'Squeeze' node drops axis 0 where its size N is 1, which is not known"
+    with new_context(), pytest.raises(CompileError, match=message):
+        import_onnx(model_of(text))
+
+
 def test_in_a_body_of_a_loop() -> None:
     text = f"""main (float[N, 3] x, int64 m, bool c) => (float[k] y) {{
         y = Loop (m, true) <body = each (int64 i, bool d) => (bool go, float out) {{
@@ -130,8 +186,6 @@ def test_in_a_body_of_a_loop() -> None:
             >  y = Neg (v)""",
             "tensor<.x3xf32, .* and tensor<3xf32>",
         ),
-        # A value of the graph has the name of one in a branch.
-        ("s = Exp (r)  y = Reshape (s, last)", "tensor<.x3xf32, .* and tensor<3xf32>"),
     ],
 )
 def test_a_result_of_several_ranks_is_refused(after: str, types: str) -> None:

@@ -159,44 +159,6 @@ def test_a_place_outside_is_one_line() -> None:
             }""",
             "joins along axis 1 tensors whose sizes of axis 0 a run decides",
         ),
-        (
-            """(float[N, 3] x, float[4] t) => (int64 n) {
-                parts = SplitToSequence <keepdims = 0> (x)
-                more = SequenceInsert (parts, t)
-                n = SequenceLength (more)
-            }""",
-            "puts tensor<4xf32> into a sequence of tensors",
-        ),
-        (
-            """(float[N, 3] x, int64 steps) => (int64 n) <bool on = {1}> {
-                none = SequenceEmpty ()
-                xs, last = Loop (steps, on, none, x) <body = each
-                        (int64 i, bool c, seq(float[r, q]) s, float[h, k] v)
-                        => (bool go, seq(float[t, u]) more, float[e, f] next) {
-                    go = Identity (c)
-                    more = SequenceInsert (s, v)
-                    rows = Concat <axis = 0> (v, v)
-                    next = Concat <axis = 1> (rows, rows)
-                }>
-                n = SequenceLength (xs)
-            }""",
-            r"which differ in the sizes of axes \[0, 1\]",
-        ),
-        (
-            """(float[N, 3] x, int64 steps) => (int64 n) <bool on = {1}> {
-                none = SequenceEmpty ()
-                xs, ys = Loop (steps, on, none, none) <body = each
-                        (int64 i, bool c, seq(float[r, 3]) s, seq(float[q, 3]) t)
-                        => (bool go, seq(float[k, 3]) s2, seq(float[l, 3]) t2) {
-                    go = Identity (c)
-                    s2 = SequenceInsert (s, x)
-                    all = ConcatFromSequence <axis = 0> (s2)
-                    t2 = SequenceInsert (t, all)
-                }>
-                n = SequenceLength (ys)
-            }""",
-            "into a sequence of tensors that are .* must fit there",
-        ),
     ],
 )
 def test_what_is_refused(text: str, message: str) -> None:
@@ -324,8 +286,3 @@ def test_lengths_of_a_sequence_must_be_all_of_it() -> None:
     session.run({"s.joined.0": X, "s.lengths": np.array([3, 4])})
     with pytest.raises(RunError, match=r"^[^\n]*$"):
         session.run({"s.joined.0": X, "s.lengths": np.array([3, 3])})
-
-
-def test_a_sequence_of_any_shapes_needs_a_length() -> None:
-    with pytest.raises(CompileError, match="of unknown shape"):
-        trivium.compile(model("(seq(float[?, ?]) s) => (int64 n) { n = SequenceLength (s) }"))

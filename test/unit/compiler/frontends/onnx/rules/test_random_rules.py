@@ -126,6 +126,21 @@ def test_dropout_in_training_keeps_the_mean() -> None:
     np.testing.assert_array_equal(y, np.where(kept, np.float32(4), np.float32(0)))
 
 
+def test_a_run_decides_whether_dropout_is_in_training() -> None:
+    drawn = session(
+        """(float[N] x, bool training) => (float[N] y, bool[N] kept) <float ratio = {0.25}> {
+            y, kept = Dropout (x, ratio, training)
+        }"""
+    )
+    x = np.full(100000, 3, np.float32)
+    outputs = drawn.run({"x": x, "training": np.array(False)})
+    assert outputs["kept"].all()
+    np.testing.assert_array_equal(outputs["y"], x)
+    outputs = drawn.run({"x": x, "training": np.array(True)})
+    assert abs(outputs["kept"].mean() - 0.75) < 5 * 0.5 / np.sqrt(x.size)
+    np.testing.assert_array_equal(outputs["y"], np.where(outputs["kept"], np.float32(4), 0))
+
+
 def test_state_survives_a_package(tmp_path: object) -> None:
     path = f"{tmp_path}/r.trv"
     made = uniform()

@@ -1,15 +1,18 @@
 """Rules of resampling against ONNX Runtime, where ONNX's own cases do not reach."""
 
 import numpy as np
+import onnx.parser
 import pytest
+import trivium
 from onnx import numpy_helper
 from trivium.compiler.frontends.onnx import import_onnx
 from trivium.dialects.core.errors import CompileError
 from trivium.dialects.core.mlir import new_context
+from trivium.runtime.errors import RunError
 from trivium.test.unit.compiler.frontends.onnx.graphs import array
 from trivium.test.unit.compiler.frontends.onnx.single_node import agree, refused, single_node
 
-pytest.importorskip("onnxruntime")
+ort = pytest.importorskip("onnxruntime")
 
 RNG = np.random.default_rng(0)
 
@@ -109,3 +112,30 @@ def test_grid_sample_has_other_names_of_modes_since_opset_20(opset: int) -> None
     modes = ["bilinear", "bicubic"] if opset == 16 else ["linear", "cubic"]
     for mode in modes:
         agree("GridSample", [array(2, 3, 5, 6), grid], opset, tolerance=1e-4, mode=mode)
+
+
+@pytest.mark.parametrize("mode", ["nearest", "linear", "cubic"])
+def test_an_axis_that_a_run_makes_empty(mode: str) -> None:
+    text = f"""g (float[N, 4] x, bool[N] kept, float[2] computed)
+        => (float[a, b] y, float[c, d] z) <float[2] scales = {{2, 2}}> {{
+            some = Compress <axis = 0> (x, kept)
+            y = Resize <mode = "{mode}"> (some, , scales)
+            z = Resize <mode = "{mode}"> (some, , computed)
+        }}"""
+    proto = onnx.parser.parse_model(f'<ir_version: 8, opset_import: ["" : 18]> {text}')
+    session = trivium.compile(proto)
+    expected = ort.InferenceSession(proto.SerializeToString())
+    x = array(3, 4)
+    for kept, scales in (
+        ([0, 0, 0], [2, 2]),
+        ([1, 1, 0], [2, 2]),
+        ([1, 0, 0], [0.5, 2]),
+        ([1, 1, 1], [2, 0.1]),
+    ):
+        feeds = {"x": x, "kept": np.array(kept, bool), "computed": np.float32(scales)}
+        made = session.run(feeds).values()
+        for got, wanted in zip(made, expected.run(None, feeds), strict=True):
+            np.testing.assert_allclose(got, wanted, 1e-5, 1e-5, strict=True)
+    for scales in ([2, 0], [-1, 2]):
+        with pytest.raises(RunError, match="finds -1 for size"):
+            session.run({"x": x, "kept": np.ones(3, bool), "computed": np.float32(scales)})

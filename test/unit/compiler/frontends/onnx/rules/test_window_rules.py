@@ -22,6 +22,18 @@ def test_windows_pad_by_themselves(auto_pad: str, size: int, stride: int, kernel
         agree(pool, [x], 11, kernel_shape=[kernel, 3], **common)
 
 
+@pytest.mark.parametrize("ceil_mode", [0, 1])
+@pytest.mark.parametrize(("size", "stride"), [(2, 2), (2, 3), (1, 3)])
+def test_a_pool_cuts_its_only_window_where_the_input_is_smaller(
+    size: int, stride: int, ceil_mode: int
+) -> None:
+    x = array(1, 1, size, 8)
+    for pool in ("MaxPool", "AveragePool", "LpPool"):
+        options = {} if pool == "LpPool" else {"ceil_mode": ceil_mode}
+        agree(pool, [x], 19, kernel_shape=[3, 2], strides=[stride, 2], **options)
+    agree("AveragePool", [x], 19, kernel_shape=[3, 2], strides=[stride, 2], count_include_pad=1)
+
+
 def test_conv_fills_in_all_defaults() -> None:
     agree("Conv", [array(2, 3, 7), array(4, 3, 3, seed=1)], 7)
     agree("ConvTranspose", [array(2, 3, 7), array(3, 4, 3, seed=1)], 7)

@@ -10,44 +10,45 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 import numpy as np
 import onnx
 
-from ....dialects.core.mlir import ir
-from ....dialects.core.tensor import MOST_AXES, Array
-from ..core.found_sizes import FoundSizes
-from ..core.inputs import ANONYMOUS
-from .inputs import declared_input
-from .items import Item, JoinedSequence
+from .....dialects.core.mlir import ir
+from .....dialects.core.tensor import MOST_AXES, Array, numpy_dtype
+from ...core.found_sizes import FoundSizes
+from ...core.inputs import ANONYMOUS
+from ..inputs import declared_input
+from ..items import Item, JoinedSequence, RaggedSequence
 from .joined_sequences import split_at_lengths, stacked
+from .ragged_ports import flatten_arrays, ragged_input, ragged_inputs, shaped_arrays
 
 
 def joined_inputs(value: onnx.ValueInfoProto) -> list[onnx.ValueInfoProto]:
     """Return what a session takes for a sequence, whose elements are of the type of `value`.
 
-    Nothing where the rank of the elements is not known, or several of their sizes may differ. A
-    size that has a name is the same for all of them.
+    Where the rank of the elements is not known, or several of their sizes may differ, they may have
+    any shapes. A size that has a name is the same for all of them.
     """
     element = declared_input(value)
     if element.fault or element.shape is None:
-        return []
+        return ragged_inputs(value.name, value.type.tensor_type.elem_type)
     free = [axis for axis, size in enumerate(element.shape) if size in (None, ANONYMOUS)]
     code, name = value.type.tensor_type.elem_type, value.name
     tensor = onnx.helper.make_tensor_value_info
     if not free:
         return [tensor(_stacked(name), code, (None, *element.shape))]
     if len(free) > 1:
-        return []
+        return ragged_inputs(name, code)
     lengths = tensor(_lengths(name), onnx.TensorProto.INT64, (None,))
     return [tensor(_joined(name, free[0]), code, element.shape), lengths]
 
 
 def joined_input(
     name: str, values: Mapping[str, Item | None], found: FoundSizes
-) -> JoinedSequence | None:
+) -> JoinedSequence | RaggedSequence | None:
     """Return a sequence that the inputs of a session are, given their values; None for no such."""
     if isinstance(tensors := values.get(_stacked(name)), ir.Value):
         return JoinedSequence(tensors, 0)
     axis = _joined_axis(name, values)
     if axis is None:
-        return None
+        return ragged_input(name, values, found)
     joined, lengths = values[_joined(name, axis)], values[_lengths(name)]
     assert isinstance(joined, ir.Value)
     assert isinstance(lengths, ir.Value)
@@ -64,18 +65,24 @@ def joined_outputs(name: str, item: JoinedSequence) -> Iterator[tuple[str, ir.Va
 
 
 def join_arrays(
-    name: str, elements: Sequence[Array], ports: Collection[str]
+    value: onnx.ValueInfoProto, elements: Sequence[Array], ports: Collection[str]
 ) -> dict[str, Array] | None:
-    """Return what a session takes for the arrays of a sequence.
+    """Return what a session takes for the arrays of a sequence, whose elements are of a type.
 
     None where it takes each by itself, or where they are not of the shape that the model declares,
     as some of ONNX's own cases are.
     """
+    name, declared = value.name, declared_input(value)
+    sizes = [size for size in declared.shape or () if isinstance(size, int)]
+    if not elements and len(sizes) == len(declared.shape or ()) and _stacked(name) in ports:
+        return {_stacked(name): np.zeros((0, *sizes), numpy_dtype(declared.dtype))}
     if _stacked(name) in ports:
         alike = len({each.shape for each in elements}) == 1
         return {_stacked(name): np.stack(elements)} if alike else None
     axis = _joined_axis(name, ports)
-    if axis is None or len({np.delete(each.shape, axis).tobytes() for each in elements}) != 1:
+    if axis is None:
+        return flatten_arrays(name, elements, declared.dtype, ports)
+    if len({np.delete(each.shape, axis).tobytes() for each in elements}) != 1:
         return None
     lengths = np.array([each.shape[axis] for each in elements], np.int64)
     return {_joined(name, axis): np.concatenate(elements, axis), _lengths(name): lengths}
@@ -87,7 +94,7 @@ def split_arrays(name: str, results: Mapping[str, Array]) -> list[Array] | None:
         return [*results[_stacked(name)]]
     axis = _joined_axis(name, results)
     if axis is None:
-        return None
+        return shaped_arrays(name, results)
     ends = np.cumsum(results[_lengths(name)])
     return np.split(results[_joined(name, axis)], ends, axis)[:-1]
 

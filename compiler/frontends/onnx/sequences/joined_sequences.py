@@ -7,16 +7,16 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ....dialects import tri
-from ....dialects.core.errors import Invalid, Unsupported
-from ....dialects.core.mlir import ir
-from ....dialects.core.sizes.atoms import Size
-from ....dialects.core.sizes.dim import ceildiv
-from ....dialects.core.tensor import Tensor
-from ..core.found_sizes import FoundSizes
-from ..core.run_time_shapes import listed
-from ..core.values import cast, constant, counted, number, tensor
-from .items import JoinedSequence, TensorList
+from .....dialects import tri
+from .....dialects.core.errors import Invalid, Unsupported
+from .....dialects.core.mlir import ir
+from .....dialects.core.sizes.atoms import Size
+from .....dialects.core.sizes.dim import ceildiv
+from .....dialects.core.tensor import Tensor
+from ...core.found_sizes import FoundSizes
+from ...core.run_time_shapes import listed
+from ...core.values import cast, constant, counted, number, tensor
+from ..items import JoinedSequence, TensorList
 
 
 def length_of(xs: JoinedSequence) -> Size:
@@ -186,6 +186,15 @@ def need_like(has: Tensor, axis: int, has_lengths: bool, x: ir.Value) -> None:
             f"puts {one} into a sequence of tensors that are {has} when they are joined along axis "
             f"{axis}, must fit there: a run decides how many there are"
         )
+
+
+def is_like(xs: JoinedSequence, x: ir.Value) -> bool:
+    """Return whether a tensor is like those of a sequence, but for the size that may differ."""
+    try:
+        need_like(tensor(xs.joined), xs.axis, xs.lengths is not None, x)
+    except Unsupported:
+        return False
+    return True
 
 
 def _without(shape: Sequence[Size], axis: int) -> tuple[Size, ...]:
