@@ -1,21 +1,26 @@
-"""Save programs of `torch.export` in memory. No MLIR.
+"""Export modules of torch, and save programs of `torch.export` in memory. No MLIR.
 
-Only this file knows torch, and imports it no sooner than there is a program or a module.
+torch is not imported sooner than there is a program or a module.
 """
 
 import sys
 import warnings
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import cache
 from io import BytesIO
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import TYPE_CHECKING, Any, TypeGuard, cast
 
-from ....dialects.core.errors import CompileError, Diagnostic
 from ..torch.aten import aten_rule
+from ..torch.modules import in_inference, raised
 from .archive import read_archive
+from .example_sizes import Arguments, varying_examples
 from .graph import Program
 
 if TYPE_CHECKING:
     from torch.export import ExportedProgram
+
+    from ..torch.torch_types import TorchModule
 
 
 def is_exported_program(model: object) -> "TypeGuard[ExportedProgram]":
@@ -24,22 +29,86 @@ def is_exported_program(model: object) -> "TypeGuard[ExportedProgram]":
     return module is not None and isinstance(model, module.ExportedProgram)
 
 
+def export_module(
+    module: "TorchModule",
+    example_inputs: Any,
+    dynamic_shapes: Any = None,
+    example_inputs2: Any = None,
+) -> "ExportedProgram":
+    """Return the program of a module as it is in inference.
+
+    `example_inputs` are what `forward` takes in order, a tensor that is given alone, or a
+    dictionary by name. Free are the sizes that `dynamic_shapes` declares, as `torch.export` takes
+    it, or those in which `example_inputs2` differ. Raises CompileError when torch cannot export the
+    module.
+    """
+    import torch
+
+    example = _arguments(example_inputs)
+    try:
+        with in_inference(module), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # torch warns of what it does itself
+            if example_inputs2 is not None and dynamic_shapes is None:
+                several: Any = torch.export.AdditionalInputs()
+                several.add(*_arguments(example_inputs2))
+                dynamic_shapes = several.dynamic_shapes(module, *example)
+            args, kwargs = varying_examples(module, example, dynamic_shapes)
+            return torch.export.export(
+                module, args, kwargs, dynamic_shapes=dynamic_shapes, strict=False
+            )
+    except Exception as error:  # the module's own code may raise anything
+        what = f"'{type(module).__name__}' module cannot be exported"
+        raise raised(what, error, "converter='pnnx' traces it instead") from error
+
+
+def _arguments(example: Any) -> Arguments:
+    """Return the arguments of an example in order, and those by name."""
+    if isinstance(example, Mapping):
+        return (), dict(cast("Mapping[str, Any]", example))
+    return ((example,) if hasattr(example, "dtype") else tuple(example)), {}
+
+
 def read_exported(program: "ExportedProgram") -> Program:
     """Return what a program is, with its operators taken apart that have no rule.
 
     Raises CompileError when torch cannot decompose or save the program.
     """
     archive = BytesIO()
+    names = _symbol_names(program)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # torch warns of what it does itself
             untyped: Any = program
             _save(untyped.run_decompositions(_decompositions()), archive)
     except Exception as error:  # decompositions and custom operators may raise anything
-        first, *rest = str(error).strip().splitlines() or [""]
-        message = f"torch cannot decompose the program: {type(error).__name__}: {first}"
-        raise CompileError([Diagnostic("", message, tuple(rest[:8]))]) from error
-    return read_archive(archive)
+        raise raised("torch cannot decompose the program", error) from error
+    return replace(read_archive(archive), symbol_names=names)
+
+
+def _symbol_names(program: "ExportedProgram") -> dict[str, str]:
+    """Return the names that the user's `Dim`s give to symbols.
+
+    Archives do not have them, the environment in which sizes were made does.
+    """
+    environment: Any = next(_environments(program), None)
+    if environment is None:
+        return {}
+    symbols: Mapping[str, Any] = environment.source_to_var
+    named = {source: source for source in symbols} | environment.source_name_to_debug_name
+    return {
+        str(symbols[source]): name
+        for source, name in named.items()
+        if source in symbols and name.isidentifier()
+    }
+
+
+def _environments(program: "ExportedProgram") -> Iterator[Any]:
+    """Find the environment of each size that is a symbol."""
+    for node in program.graph.nodes:
+        value: Any = node.meta.get("val")
+        for size in getattr(value, "shape", ()):
+            if hasattr(size, "node"):
+                yield size.node.shape_env
 
 
 def _save(program: "ExportedProgram", archive: BytesIO) -> None:

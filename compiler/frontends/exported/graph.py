@@ -86,7 +86,8 @@ class Program:
     """An exported program, as the archive has it.
 
     `types` has the type of each tensor by its name, `ranges` the least and the greatest size of
-    each symbol, `output_names` a name for each user's output in order.
+    each symbol, `output_names` a name for each output that the user sees, in order, and
+    `symbol_names` the names that the user gave to symbols.
     """
 
     inputs: list[Port]
@@ -96,3 +97,4 @@ class Program:
     weights: Mapping[str, Weight]
     ranges: dict[str, tuple[int, int | None]] = field(default_factory=dict[str, Any])
     output_names: list[str] = field(default_factory=list[str])
+    symbol_names: Mapping[str, str] = field(default_factory=dict[str, str])

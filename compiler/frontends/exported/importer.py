@@ -13,10 +13,8 @@ from ....dialects.core.mlir import ir
 from ....dialects.core.module import Module
 from ....dialects.core.sizes.atoms import Size
 from ....dialects.core.sizes.checks import need_same
-from ....dialects.core.sizes.symbols import Range
-from ....dialects.core.tensor import Array, Bindings, Shape
+from ....dialects.core.tensor import Array, Bindings
 from ..core.bindings import input_types
-from ..core.inputs import Input
 from ..core.main_function import MainFunction
 from ..core.results import fault_diagnostic, flat_results, name_results
 from ..core.values import tensor
@@ -30,7 +28,8 @@ from ..torch.views import parts, shape_of
 from .archive import Source, read_archive
 from .bind import bind, resolved
 from .graph import Port, Program, ProgramNode, Reference, SizeFormula, TensorType
-from .size_formulas import UnknownSize, evaluate, symbol_of
+from .inputs import InputSizes, is_complex, user_inputs
+from .size_formulas import UnknownSize, evaluate
 from .size_operators import SIZE_OPERATORS, computed
 
 WEIGHTS = ("parameter", "buffer", "tensor_constant")
@@ -123,51 +122,21 @@ class _Importer:
                 self.convert.names[weight] = port.target, port.target
 
     def _inputs(self, shapes: Bindings, constants: Mapping[str, Array]) -> None:
-        names = [
-            port.value.name
-            for port in self.program.inputs
-            if port.kind == "user_input" and isinstance(port.value, Reference)
-        ]
-        declared = [self._declared(name) for name in names]
-        free = {symbol for each in declared for symbol in each.shape or ()}
-        ranges = {
-            name: Range(low, high)
-            for name, (low, high) in self.program.ranges.items()
-            if name in free and (name not in shapes)
-        }
+        sizes = InputSizes(self.program, user_inputs(self.program))
         reals = {name: parts_of(a) if a.dtype.kind == "c" else a for name, a in constants.items()}
-        found = input_types(declared, {**ranges, **shapes}, reals)
+        found = input_types(sizes.declared, {**sizes.missing_from(shapes), **shapes}, reals)
         self.main.declare_symbols(found.ranges)
-        for each in declared:
-            type_, is_complex = found.types[each.name], self._is_complex(each.name)
-            self._bind_symbols(each, type_.shape)
+        self.sizes = sizes.bound(found.types)
+        for each in sizes.declared:
+            complex_type = is_complex(self.program, each.name)
             if each.name in constants:
                 with self.main.body():
                     value = self.main.constant(each.name, reals[each.name], each.name)
             else:
                 location = node_location(each.name, [each.name])
-                value = self.main.add_input(each.name, type_, location, is_complex=is_complex)
-            self.values[each.name] = Complex(value) if is_complex else value
-
-    def _declared(self, name: str) -> Input:
-        type_ = self.program.types.get(name)
-        if type_ is None:
-            return Input(name, "", None, "is no tensor, must be one")
-        try:
-            sizes = tuple(_declared_size(size) for size in type_.sizes)
-            if self._is_complex(name):
-                return Input(name, parts_type(type_.dtype), (*sizes, 2))
-            return Input(name, torch_type(type_.dtype), sizes)
-        except Unsupported as error:
-            return Input(name, "", None, str(error))
-
-    def _is_complex(self, name: str) -> bool:
-        return self.program.types[name].dtype.startswith("torch.complex")
-
-    def _bind_symbols(self, declared: Input, shape: Shape) -> None:
-        for size, made in zip(declared.shape or (), shape, strict=True):
-            if isinstance(size, str):
-                self.sizes[size] = made
+                type_ = found.types[each.name]
+                value = self.main.add_input(each.name, type_, location, is_complex=complex_type)
+            self.values[each.name] = Complex(value) if complex_type else value
 
     def _outputs(self) -> tuple[list[tuple[str, ir.Value]], list[str]]:
         """Return what the function returns, by name, and the names of complex outputs."""
@@ -286,15 +255,6 @@ class _Importer:
             return evaluate(declared.text, self.sizes)
         except UnknownSize:
             return None
-
-
-def _declared_size(size: int | SizeFormula) -> int | str:
-    if isinstance(size, int):
-        return size
-    name = symbol_of(size.text)
-    if not name:
-        raise Unsupported(f"has a size {size.text}, must be a number or a symbol: bind its shape")
-    return name
 
 
 def _flat(made: list[Any]) -> list[Any]:

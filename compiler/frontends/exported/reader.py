@@ -40,7 +40,8 @@ def read_program(model: Json, weights: Mapping[str, Weight]) -> Program:
         types={name: _type(each) for name, each in graph["tensor_values"].items()},
         weights=weights,
         ranges={
-            name: (max(each["min_val"] or 0, 0), each["max_val"])
+            # Torch's least size, 0, is no wish for empty tensors.
+            name: (max(each["min_val"] or 1, 1), each["max_val"])
             for name, each in model["range_constraints"].items()
         },
         output_names=_output_names(module["module_call_graph"][0]["signature"]["out_spec"]),
