@@ -64,7 +64,7 @@ class ArchiveWeight(Weight):
         view = np.lib.stride_tricks.as_strided(
             storage[self._offset :], self._shape, strides, writeable=False
         )
-        return np.ascontiguousarray(view)
+        return np.ascontiguousarray(view).reshape(self._shape)  # which makes a scalar a vector
 
 
 def _static(sizes: Any) -> tuple[int, ...]:

@@ -75,13 +75,9 @@ def read_exported(program: "ExportedProgram") -> Program:
     """
     archive = BytesIO()
     names = _symbol_names(program)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # torch warns of what it does itself
-            untyped: Any = program
-            _save(untyped.run_decompositions(_decompositions()), archive)
-    except Exception as error:  # decompositions and custom operators may raise anything
-        raise raised("torch cannot decompose the program", error) from error
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # torch warns of what it does itself
+        _save(_decomposed(program), archive)
     return replace(read_archive(archive), symbol_names=names)
 
 
@@ -111,12 +107,24 @@ def _environments(program: "ExportedProgram") -> Iterator[Any]:
                 yield size.node.shape_env
 
 
+def _decomposed(program: "ExportedProgram") -> "ExportedProgram":
+    untyped: Any = program
+    try:
+        return untyped.run_decompositions(_decompositions())
+    except Exception as error:  # decompositions and custom operators may raise anything
+        raise raised("torch cannot decompose the program", error) from error
+
+
 def _save(program: "ExportedProgram", archive: BytesIO) -> None:
     import torch
 
     # Example inputs are saved by pickle, and are not read.
     program.example_inputs = None  # pyright: ignore[reportAttributeAccessIssue]
-    torch.export.save(program, archive)
+    try:
+        torch.export.save(program, archive)
+    except Exception as error:  # torch checks what it can write with assertions
+        advice = "graphs of loops and branches take and return tensors: carry no numbers"
+        raise raised("torch cannot save the program", error, advice) from error
 
 
 @cache

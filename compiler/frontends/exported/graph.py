@@ -70,6 +70,16 @@ class ProgramNode(Node):
 
 
 @dataclass(frozen=True)
+class Graph:
+    """A graph that a node has as an argument: names of values, and the types of them by name."""
+
+    inputs: list[Any]
+    outputs: list[Any]
+    nodes: list[ProgramNode]
+    types: Mapping[str, TensorType]
+
+
+@dataclass(frozen=True)
 class Port:
     """An input or output: its name in the graph, a constant that stands for it, or a weight's name.
 
