@@ -11,16 +11,21 @@ from functools import cache
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, TypeGuard, cast
 
+from ....dialects.core.errors import CompileError, Diagnostic
 from ..torch.aten import aten_rule
 from ..torch.modules import in_inference, raised
 from .archive import read_archive
 from .example_sizes import Arguments, varying_examples
 from .graph import Program
+from .reader import source_of
 
 if TYPE_CHECKING:
     from torch.export import ExportedProgram
 
     from ..torch.torch_types import TorchModule
+
+
+_TRACED = "converter='pnnx' traces it instead"
 
 
 def is_exported_program(model: object) -> "TypeGuard[ExportedProgram]":
@@ -58,7 +63,9 @@ def export_module(
             )
     except Exception as error:  # the module's own code may raise anything
         what = f"'{type(module).__name__}' module cannot be exported"
-        raise raised(what, error, "converter='pnnx' traces it instead") from error
+        branches = "DataDependent" in type(error).__name__
+        advice = "write branches on data by torch.cond" if branches else _TRACED
+        raise raised(what, error, advice) from error
 
 
 def _arguments(example: Any) -> Arguments:
@@ -78,7 +85,7 @@ def read_exported(program: "ExportedProgram") -> Program:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # torch warns of what it does itself
         _save(_decomposed(program), archive)
-    return replace(read_archive(archive), symbol_names=names)
+    return replace(read_archive(archive), symbol_names=names, is_decomposed=True)
 
 
 def _symbol_names(program: "ExportedProgram") -> dict[str, str]:
@@ -123,8 +130,25 @@ def _save(program: "ExportedProgram", archive: BytesIO) -> None:
     try:
         torch.export.save(program, archive)
     except Exception as error:  # torch checks what it can write with assertions
-        advice = "graphs of loops and branches take and return tensors: carry no numbers"
-        raise raised("torch cannot save the program", error, advice) from error
+        with_graphs = [n for n in program.graph.nodes if _namespace(n.target) == "higher_order"]
+        if not with_graphs:
+            raise raised("torch cannot save the program", error) from error
+        raise CompileError(list(map(_not_saved, with_graphs))) from error
+
+
+def _namespace(target: Any) -> str:
+    return getattr(target, "namespace", "")
+
+
+def _not_saved(node: Any) -> Diagnostic:
+    """Return the fault of an operator with graphs that torch has no format for."""
+    message = (
+        f"'higher_order::{node.target}' operator '{node.name}' takes or returns something that is "
+        "no tensor, which torch cannot save"
+    )
+    source = source_of(node.meta.get("stack_trace") or "")
+    notes = (source, "carry tensors, torch.tensor(0) instead of 0")
+    return Diagnostic(node.name, message, tuple(filter(None, notes)))
 
 
 @cache
@@ -141,7 +165,7 @@ def _decompositions() -> dict[Any, Any]:
     return {
         overload: function
         for overload, function in table.items()
-        if getattr(overload, "namespace", "") == "aten" and aten_rule(_spell(overload)) is None
+        if _namespace(overload) == "aten" and aten_rule(_spell(overload)) is None
     }
 
 

@@ -97,7 +97,8 @@ class Program:
 
     `types` has the type of each tensor by its name, `ranges` the least and the greatest size of
     each symbol, `output_names` a name for each output that the user sees, in order, and
-    `symbol_names` the names that the user gave to symbols.
+    `symbol_names` the names that the user gave to symbols. One that `is_decomposed` has no operator
+    that torch can take apart and no rule is for.
     """
 
     inputs: list[Port]
@@ -108,3 +109,4 @@ class Program:
     ranges: dict[str, tuple[int, int | None]] = field(default_factory=dict[str, Any])
     output_names: list[str] = field(default_factory=list[str])
     symbol_names: Mapping[str, str] = field(default_factory=dict[str, str])
+    is_decomposed: bool = False

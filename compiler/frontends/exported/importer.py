@@ -1,6 +1,6 @@
 """Translate an exported program into a `tri` module."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ....dialects.core.errors import CompileError, Diagnostic
@@ -10,12 +10,13 @@ from ....dialects.core.module import Module
 from ....dialects.core.tensor import Array, Bindings, Tensor
 from ..core.bindings import input_types
 from ..core.main_function import MainFunction
-from ..torch.aten import aten_rule
+from ..torch.aten import aten_refusal, aten_rule
 from ..torch.operands import parts_of
 from ..torch.registry import Complex
 from .archive import Source, read_archive
 from .bind import resolved
 from .control_flow import CONTROL_FLOW
+from .functional import functional, is_in_place
 from .graph import Graph, Port, Program, ProgramNode
 from .inputs import InputSizes, is_complex, user_inputs
 from .nodes import IGNORED_NODES, NodeImporter, Scope
@@ -24,6 +25,8 @@ from .state import BUFFER_KINDS, UPDATE, next_name, state_inputs
 
 WEIGHTS = ("parameter", "buffer", "tensor_constant")
 OUTPUT = "user_output"
+OF_TORCH = ("aten", "prims", "higher_order", "_operator")
+"""The namespaces of torch's own operators."""
 
 
 def import_exported(
@@ -41,15 +44,17 @@ def import_exported(
     CompileError with everything that is unsupported, all at once, or with the first node that is
     invalid.
     """
-    program = source if isinstance(source, Program) else read_archive(source)
-    check_supported(program)
+    read = source if isinstance(source, Program) else read_archive(source)
+    program, faults = functional(read)
+    check_supported(program, faults)
     with ir.Location.unknown():
         return _Importer(program).run(shapes or {}, constants or {})
 
 
-def check_supported(program: Program) -> None:
+def check_supported(program: Program, others: Sequence[Diagnostic] = ()) -> None:
     """Raise one CompileError that lists all operators, inputs and outputs without a rule."""
-    faults = [*_unsupported_ports(program), *_unsupported_nodes(program.nodes)]
+    nodes = _unsupported_nodes(program.nodes, program.is_decomposed)
+    faults = [*_unsupported_ports(program), *others, *nodes]
     if faults:
         raise CompileError(faults)
 
@@ -63,21 +68,28 @@ def _unsupported_ports(program: Program) -> Iterator[Diagnostic]:
             yield Diagnostic(port.target, f"output of kind '{port.kind}' is not supported")
 
 
-def _unsupported_nodes(nodes: list[ProgramNode]) -> Iterator[Diagnostic]:
+def _unsupported_nodes(nodes: Sequence[ProgramNode], is_decomposed: bool) -> Iterator[Diagnostic]:
     for node in nodes:
         if not _is_known(node.type):
-            notes = [node.source] if node.source else []
-            notes.append("run_decompositions() of torch takes many operators apart")
-            what = f"'{node.type}' operator '{node.name}' is not supported"
-            yield Diagnostic(node.path or node.name, what, tuple(notes))
+            reason = aten_refusal(node.type) or "is not supported"
+            what = f"'{node.type}' operator '{node.name}' {reason}"
+            notes = [node.source, _advice(node.type, is_decomposed)]
+            yield Diagnostic(node.path or node.name, what, tuple(filter(None, notes)))
         for argument in node.arguments.values():
             if isinstance(argument, Graph):
-                yield from _unsupported_nodes(argument.nodes)
+                yield from _unsupported_nodes(argument.nodes, is_decomposed)
+
+
+def _advice(type_: str, is_decomposed: bool) -> str:
+    """Return what the user can do about an operator without a rule."""
+    if type_.partition("::")[0] not in OF_TORCH:
+        return f"write a rule for it, which torch_op('{type_}') registers"
+    return "" if is_decomposed else "run_decompositions() of torch takes many operators apart"
 
 
 def _is_known(type_: str) -> bool:
     known = type_ in SIZE_OPERATORS or type_ in IGNORED_NODES or type_ in CONTROL_FLOW
-    return known or aten_rule(type_) is not None
+    return known or (not is_in_place(type_) and aten_rule(type_) is not None)
 
 
 class _Importer:

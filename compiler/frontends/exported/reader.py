@@ -30,6 +30,9 @@ _EMPTY_STACK = "_empty_nn_module_stack"
 _GENERATED = "<eval_with_key>"
 """The file of code that torch has made of a graph."""
 
+_MODULES = "/torch/nn/"
+"""A part of the paths of torch's own modules."""
+
 
 def read_program(model: Json, weights: Mapping[str, Weight]) -> Program:
     """Read the JSON of a program; raises KeyError, TypeError or ValueError where it is broken."""
@@ -81,7 +84,7 @@ def _node(node: Json) -> ProgramNode:
         arguments=arguments,
         results=results,
         path=_path(metadata.get("nn_module_stack", "")),
-        source=_source(metadata.get("stack_trace", "")),
+        source=source_of(metadata.get("stack_trace", "")),
     )
 
 
@@ -100,11 +103,15 @@ def _path(stack: str) -> str:
     return stack.split(";")[-1].split(",")[1]
 
 
-def _source(trace: str) -> str:
-    """Return the innermost line of a stack trace: `File "net.py", line 3, in forward`."""
+def source_of(trace: str) -> str:
+    """Return the innermost line of a stack trace that is not of torch's own modules.
+
+    It is like `File "net.py", line 3, in forward`.
+    """
     lines = (line.strip() for line in trace.splitlines())
     files = [line for line in lines if line.startswith("File ") and _GENERATED not in line]
-    return files[-1] if files else ""
+    own = [line for line in files if _MODULES not in line]
+    return (own or files or [""])[-1]
 
 
 def _result(given: Json) -> Result:

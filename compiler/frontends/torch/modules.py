@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     from .torch_types import TorchModule
 
 
+_ON_LOGS = ("For ", "If you suspect the guard", "Caused by: (_export", "consider using data-dep")
+"""How lines of torch begin that tell how to debug torch."""
+
+
 def is_torch_module(model: object) -> "TypeGuard[TorchModule]":
     """Return whether a model is a torch module, without importing torch."""
     torch_nn = sys.modules.get("torch.nn")
@@ -39,6 +43,7 @@ def in_inference(module: "TorchModule") -> Generator[None]:
 def raised(what: str, error: Exception, *notes: str) -> CompileError:
     """Return a CompileError of what torch, or the code of a module, has raised."""
     text, _, _ = str(error).partition("\nThe error above occurred when calling torch.export")
-    first, *rest = [line for line in text.splitlines() if line.strip()] or [""]
+    lines = [line for line in text.splitlines() if line.strip()]
+    first, *rest = [line for line in lines if not line.startswith(_ON_LOGS)] or [""]
     message = f"{what}: {type(error).__name__}: {first}"
     return CompileError([Diagnostic("", message, (*rest[:8], *notes))])
