@@ -136,11 +136,6 @@ def map_elements(graphs: Graphs, body: Graph, scanned: Any, others: Any = ()) ->
     return scan(graphs, body, [], scanned, others)
 
 
-def call(graphs: Graphs, _: Any, graph: Graph, *operands: Any) -> Sequence[ir.Value]:
-    """Compute what a graph does, whose gradients are asked for or not."""
-    return graphs.graph(graph, graphs.operands(list(operands)))
-
-
 def _loop(
     bodies: Bodies,
     ends: Sequence[ir.Value | None],
@@ -191,6 +186,5 @@ CONTROL_FLOW: dict[str, Callable[..., Sequence[ir.Value]]] = {
     "higher_order::while_loop": while_loop,
     "higher_order::scan": scan,
     "higher_order::map_impl": map_elements,
-    "higher_order::wrap_with_set_grad_enabled": call,
 }
 """What imports the operators with graphs, by their names."""

@@ -13,6 +13,7 @@ from ....dialects.core.errors import Diagnostic
 from ..torch.aten import aten_rule
 from .aliases import may_alias
 from .graph import Port, Program, ProgramNode, Reference, Result, TensorType
+from .inline import renamed
 from .state import UPDATE
 
 ADVICE = "call run_decompositions({}) of the program before it is saved"
@@ -55,7 +56,7 @@ class _Functional:
     def __init__(self, program: Program) -> None:
         self._program = program
         self._types: dict[str, TensorType] = dict(program.types)
-        self._current: dict[str, str] = {}
+        self._current: dict[str, Reference] = {}
         self._same: dict[str, set[str]] = {}
         self._storage: dict[str, set[str]] = {}
         self._stale: dict[str, ProgramNode] = {}
@@ -106,7 +107,7 @@ class _Functional:
         for result in node.results:
             for each in result.names:
                 self._join_same(each, name)
-                self._current[each] = made
+                self._current[each] = Reference(made)
 
     def _batch_norm(self, node: ProgramNode, inputs: Mapping[str, Port]) -> ProgramNode:
         """Return the normalisation by a batch that returns new statistics."""
@@ -148,7 +149,7 @@ class _Functional:
 
     def _rename(self, name: str, made: str) -> None:
         for each in self._same.get(name, {name}):
-            self._current[each] = made
+            self._current[each] = Reference(made)
 
     def _join_same(self, name: str, other: str) -> None:
         same = self._same.setdefault(other, {other})
@@ -164,14 +165,10 @@ class _Functional:
 
     def _renamed(self, given: Any) -> Any:
         """Return arguments with the present names of values."""
-        if isinstance(given, Reference):
-            return Reference(self._current.get(given.name, given.name))
-        if isinstance(given, list):
-            return [self._renamed(each) for each in cast("list[Any]", given)]
         if isinstance(given, dict):
             named = cast("dict[str, Any]", given)
-            return {key: self._renamed(each) for key, each in named.items()}
-        return given
+            return {key: renamed(each, self._current) for key, each in named.items()}
+        return renamed(given, self._current)
 
     def _output(self, port: Port) -> Any:
         for name in _references([port.value]):
@@ -185,7 +182,7 @@ class _Functional:
         for name, port in inputs.items():
             if name in self._written and port.kind in _MUTATIONS:
                 target = name if port.kind == "user_input" else port.target
-                yield Port(_MUTATIONS[port.kind], Reference(self._current[name]), target)
+                yield Port(_MUTATIONS[port.kind], self._current[name], target)
 
     def _check_fresh(self, name: str, node: ProgramNode) -> None:
         if name in self._stale:

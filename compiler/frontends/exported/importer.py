@@ -18,6 +18,7 @@ from .bind import resolved
 from .control_flow import CONTROL_FLOW
 from .functional import functional, is_in_place
 from .graph import Graph, Port, Program, ProgramNode
+from .inline import inlined
 from .inputs import InputSizes, is_complex, user_inputs
 from .nodes import IGNORED_NODES, NodeImporter, Scope
 from .size_operators import SIZE_OPERATORS
@@ -45,7 +46,7 @@ def import_exported(
     invalid.
     """
     read = source if isinstance(source, Program) else read_archive(source)
-    program, faults = functional(read)
+    program, faults = functional(inlined(read))
     check_supported(program, faults)
     with ir.Location.unknown():
         return _Importer(program).run(shapes or {}, constants or {})

@@ -76,6 +76,15 @@ def agrees(net: nn.Module, x: Any, folder: Path) -> trivium.Session:
     return session
 
 
+def averaged(net: Any, x: Any) -> Any:
+    with torch.no_grad():
+        net.state.mul_(0.5)
+        with torch.enable_grad():
+            net.state.add_(x[0])
+        y = x.relu()
+    return y + net.state
+
+
 def counted(net: Any, x: Any) -> Any:
     before = net.state.clone()
     net.state.mul_(2).add_(x[0])
@@ -90,6 +99,7 @@ WRITES: dict[str, Callable[[Any, Any], Any]] = {
     "another type": lambda _, x: (x + 1).add_(torch.ones(3, dtype=torch.float64)),
     "an input": lambda _, x: x.add_(1) * 2,
     "a buffer": counted,
+    "a buffer without gradients": averaged,
     "a view that outlives what it is of": lambda _, x: (x * 1).view(-1).add_(1),
     "a slice": lambda _, x: x[:, 1:].clone().mul_(3),
 }
