@@ -1,14 +1,14 @@
 """Put a package together: the program as a manifest, weights, code, and the IR."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from io import BytesIO
-from itertools import groupby, starmap
+from itertools import groupby
 from typing import TypeAlias
 
 from ..dialects import tri
 from ..dialects.core.attributes import tensor_of
-from ..dialects.core.carried import state_of
+from ..dialects.core.carried import initial_of, state_of, updates_of
 from ..dialects.core.mlir import ir
 from ..dialects.core.module import Module, declared, ops
 from ..dialects.core.op import Op
@@ -87,7 +87,13 @@ def outline(
     program = Program([], 0, 0, places, {}, [], {m.PROCESS: plan_arena([])}, 0, inputs, outputs)
     assembly = _Assembly(module, program, targets, ())
     manifest = replace(assembly.manifest({}, source, options), only_exact=True)
-    return Assembled(manifest, {})
+    return Assembled(manifest, state_entries(module))
+
+
+def state_entries(module: Module) -> dict[str, bytes]:
+    """Return the entry of a package that has what the state of a session begins with, if any."""
+    data = b"".join(array.tobytes() for array in initial_of(module.main).values())
+    return {m.STATE_ENTRY: data} if data else {}
 
 
 def package_of(assembled: Assembled, pools: WeightPools) -> Package:
@@ -140,6 +146,7 @@ class _Assembly:
     ) -> Assembled:
         manifest = self.manifest(owners, source, options)
         entries: dict[str, Data] = {BYTECODE: self._bytecode(placed), **others}
+        entries |= state_entries(self.module)
         for code in self.codes:
             entries |= code.entries()
         self.module.weights.clear()
@@ -175,7 +182,7 @@ class _Assembly:
             symbols=symbols,
             checks=self._checks(),
             regions=self._regions(),
-            carried=tuple(starmap(m.CarriedPort, state_of(self.module.main).items())),
+            carried=tuple(self._carried()),
             carried_arenas=self.program.carried_stages,
             strings=self._strings(),
         )
@@ -225,6 +232,18 @@ class _Assembly:
             for name, plan in self.program.plans.items()
             if name != m.PROCESS
         )
+
+    def _carried(self) -> Iterator[m.CarriedPort]:
+        """Describe which outputs become inputs; initial values follow one another in an entry."""
+        places: dict[str, int] = {}
+        end = 0
+        for name, array in initial_of(self.module.main).items():
+            places[name] = end
+            end += array.nbytes
+        for output, name in state_of(self.module.main).items():
+            yield m.CarriedPort(output, name, places.get(name))
+        for output, name in updates_of(self.module.main).items():
+            yield m.CarriedPort(output, name, is_bound=False)
 
     # -- symbols ------------------------------------------------------------------------------
 

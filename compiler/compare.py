@@ -14,7 +14,7 @@ from ..runtime.session import Session
 from .frontends.pnnx.run_pnnx import run_module
 
 if TYPE_CHECKING:
-    from .frontends.pnnx.torch_types import TorchModule
+    from .frontends.torch.torch_types import TorchModule
 
 TOLERATED = 0.05
 """By how much of its largest number an output may differ; nothing that is lost is as small."""

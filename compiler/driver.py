@@ -24,9 +24,10 @@ def compile(model: Source | Package, options: CompileOptions) -> Session:
 
     `model` is the path of an ONNX file, its bytes, or an `onnx.ModelProto`; or the path of a PNNX
     file (`.pnnx.param`, with its `.pnnx.bin` beside it), or a `pnnx.Graph`; or of IR (`.mlir`) that
-    was exported with its weights; or a `torch.nn.Module` with `example_inputs`, which is traced and
-    converted by `pnnx`, which `trivium[torch]` installs; a warning names outputs that differ from
-    those of the module on the example. `trivium --list-formats` lists all formats.
+    was exported with its weights; or a program of `torch.export` (`.pt2`, or in memory); or a
+    `torch.nn.Module` with `example_inputs`, which is exported, or with `converter="pnnx"` traced
+    and converted by `pnnx`, which `trivium[torch]` installs: then a warning names outputs that
+    differ from those of the module on the example. `trivium --list-formats` lists all formats.
 
     A package, open or by its path (`.trv`), has the IR in it compiled again for `machine`, with the
     math that it was compiled with; `threads` and `progress` apart, the other options then have no

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ..runtime.package import Package
     from .frontends.onnx import Source as OnnxSource
     from .frontends.pnnx import Graph
-    from .frontends.pnnx.run_pnnx import TorchModule
+    from .frontends.torch.torch_types import TorchModule
 
     Source = OnnxSource | Graph | TorchModule
 else:
@@ -68,9 +68,12 @@ def read_model(source: Any, options: CompileOptions = DEFAULT) -> Module:
 def _check_no_examples(source: Any, options: CompileOptions) -> None:
     """Raise CompileError for options that are for models of another format."""
     given = options.example_inputs
-    for name in ("example_inputs", "example_inputs2", "dynamic_shapes"):
-        if getattr(options, name) is None:
-            continue
+    names = [
+        name
+        for name in ("example_inputs", "example_inputs2", "dynamic_shapes")
+        if getattr(options, name) is not None
+    ]
+    for name in [*names, *["converter"] * (options.converter != DEFAULT.converter)]:
         advice = f"; say target='{given}' by name" if isinstance(given, str) else ""
         fault = f"{name} are for torch modules, the model is {_spell(source)}"
         raise CompileError(fault + advice)

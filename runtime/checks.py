@@ -8,6 +8,7 @@ from .contents import (
     FIRST_PORT,
     PREPARED,
     PROCESS,
+    STATE_ENTRY,
     WEIGHTS,
     WEIGHTS_ENTRY,
     Buffer,
@@ -90,17 +91,29 @@ def size_bytes(shape: tuple[int, ...], dtype: str, where: str) -> int:
 
 
 def _check_carried(manifest: Manifest) -> None:
-    """Raise PackageError unless each carried output is of the type of the input it becomes."""
+    """Raise PackageError unless each carried output is of the type of the input it becomes.
+
+    What a session binds by itself has known sizes, and its initial value is stored.
+    """
     inputs = {port.name: port for port in manifest.inputs}
     outputs = {port.name: port for port in manifest.outputs}
+    stored = {entry.name: entry.size for entry in manifest.entries}.get(STATE_ENTRY, 0)
     for i, pair in enumerate(manifest.carried):
         output, port = outputs.get(pair.output), inputs.pop(pair.input, None)
         same = output and port and (output.shape, output.dtype) == (port.shape, port.dtype)
-        if not output or not same or any(type(size) is not int for size in output.shape):
+        free = output and any(type(size) is not int for size in output.shape)
+        if not output or not same or (free and pair.is_bound):
             raise PackageError(
                 f"'carried[{i}]' is from '{pair.output}' to '{pair.input}', must be an output and "
                 "an input of one type whose sizes are known, and each input once"
             )
+        if pair.initial is not None:
+            size = size_bytes(output.shape, output.dtype, f"carried[{i}]")
+            if not pair.is_bound or not 0 <= pair.initial <= stored - size:
+                raise PackageError(
+                    f"'carried[{i}].initial' is {pair.initial}, must be the place of {size} bytes "
+                    f"in '{STATE_ENTRY}', which has {stored}"
+                )
 
 
 def _check_index(index: int, count: int, where: str, least: int = 0) -> None:

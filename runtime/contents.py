@@ -24,7 +24,7 @@ PROCESS = "host"
 ABSENT = -1
 """The number of an operand that is left out."""
 
-WEIGHTS_ENTRY, SIGNATURE_ENTRY = "weights.bin", "signature"
+WEIGHTS_ENTRY, STATE_ENTRY, SIGNATURE_ENTRY = "weights.bin", "state.bin", "signature"
 
 COMPLEX = {"float32": "complex64", "float64": "complex128"}
 """The types of ports whose buffers have real and imaginary parts along a last axis, by theirs."""
@@ -205,10 +205,16 @@ P = TypeVar("P", bound=Part)
 
 
 class CarriedPort(Frozen):
-    """Name an output that becomes an input of the next run, which begins as zeros."""
+    """Name an output that is the new value of an input, for the next run.
+
+    A session binds it when it begins, if it `is_bound`. The first run then takes zeros, or what is
+    in the entry `state.bin` from the byte `initial` on.
+    """
 
     output: str
     input: str
+    initial: int | None = field(default=None, metadata=LEFT_OUT)
+    is_bound: bool = field(default=True, metadata=LEFT_OUT)
 
 
 class Contents(Frozen, kw_only=True):
@@ -221,10 +227,10 @@ class Contents(Frozen, kw_only=True):
     sizes of a run are known, and the offsets of the `regions` of arenas are computed. What long
     expressions have in common has names: `named_sizes`, each of which may use earlier ones.
 
-    A session binds what is `carried` from run to run when it begins. Each value that a loop carries
-    with sizes that change has an arena of its own in the memory of the process: `carried_arenas`
-    lists the stages of these. Of the constants that are text, weights have handles; `strings` lists
-    the text itself.
+    What is `carried` from run to run are new values of inputs. Each value that a loop carries with
+    sizes that change has an arena of its own in the memory of the process: `carried_arenas` lists
+    the stages of these. Of the constants that are text, weights have handles; `strings` lists the
+    text itself.
     """
 
     producer: str

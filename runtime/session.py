@@ -77,8 +77,11 @@ class Session(ExactRuns):
         options = {"dialects": dialects, "device": device, "drivers": drivers}
         self._start(link(package, options, count), count)
         self._own_lock()
-        if package.manifest.carried:
-            self.bind_state({pair.output: pair.input for pair in package.manifest.carried})
+        bound = {p.output: p.input for p in package.manifest.carried if p.is_bound}
+        if bound:
+            from .file.initial_state import initial_state
+
+            self.bind_state(bound, initial_state(package.manifest, package.entries))
 
     def _start(self, program: Program, threads: int) -> None:
         manifest = program.package.manifest

@@ -41,6 +41,10 @@ FLOATS, INTEGERS = "floats", "integers"
 QUANTIZED = (FLOATS, INTEGERS)
 """What quantised models are computed in."""
 
+EXPORT, PNNX = "export", "pnnx"
+CONVERTERS = (EXPORT, PNNX)
+"""What reads a torch module: `torch.export`, or the program `pnnx`."""
+
 WINOGRAD_ERROR = 2e-6
 """What a layer may lose by Winograd's method unless the user says otherwise: 2x2 tiles fit."""
 
@@ -88,6 +92,12 @@ class CompileOptions:
         "other tensors that a torch module is called on; the sizes in which they differ from "
         "example_inputs are free",
         anything,
+        flag=None,
+    )
+    converter: str = option(
+        EXPORT,
+        "what reads a torch module: export (the default, torch.export), or pnnx, which traces it",
+        choices=CONVERTERS,
         flag=None,
     )
     target: str = option(

@@ -1,6 +1,7 @@
 """Write the page support.md: where each op runs, and which operators are read, from registries."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 from ..dialects.core.op import OPS, Op
 from ..passes.decompose import decomposition_rules
@@ -12,8 +13,13 @@ from ..targets.registry import find_target
 from .conformance.summary import Summary
 from .spelling import markdown_table
 
+if TYPE_CHECKING:
+    from ..compiler.frontends.torch.registry import Rule
+
 STRUCTURE = ("tri.group", "tri.yield")
 NO = "-"
+OF_PNNX, OF_ATEN = ("pnnx.", "prim::", "nn.", "torchvision."), ("aten::", "prims::")
+"""How types of operators begin that only files of PNNX have, and those of programs of torch."""
 
 KINDS = """
 On a target, an op has a lowering of one kind (`targets/cpu/registry.py` describes those of the
@@ -24,9 +30,20 @@ Accelerators are not in the table: whether one runs an op of a quantised model d
 around it and on the sizes. `trivium can-run MODEL --target NAME` reports it for each node.
 """
 
+TORCH = """
+Programs of `torch.export` have operators of ATen, PNNX files functions and methods of torch: one
+rule serves both. An operator without an overload stands for all of them that are not listed. torch
+takes others apart where it can; `cond`, `while_loop`, `scan` and `map` become ops with bodies.
+"""
+
+PNNX = """
+PNNX files have the functions and methods above, these modules, and operators of their own. Of those
+below them that are refused, each says why.
+"""
+
 
 def support_page(notice: str) -> str:
-    """List the lowerings of all ops per target, the limits, and the operators of ONNX and PNNX."""
+    """List the lowerings of ops per target, the limits, and the operators of all frontends."""
     found = [find_target(name) for name in names(shipped(targets()))]
     kinds = [target for target in found if not target.quantized]
     classes = [cls for name, cls in sorted(OPS.items()) if name.startswith("tri.")]
@@ -48,8 +65,11 @@ def support_page(notice: str) -> str:
         markdown_table(
             ["operator", "opset versions", "cases", *conformance.passed], _onnx_rows(conformance)
         ),
+        "## Torch operators",
+        TORCH.strip(),
+        markdown_table(["operator", "of ATen", "in PNNX files"], _torch_rows()),
         "## PNNX operators",
-        "These types are read; of those below them that are refused, each says why.",
+        PNNX.strip(),
         ", ".join(f"`{type_}`" for type_ in _pnnx_types()),
         _bullets(_pnnx_refusals()),
     ]
@@ -97,12 +117,49 @@ def _onnx_rows(found: Summary) -> Iterator[tuple[str, ...]]:
         yield f"`{name}`", since.get(name, ""), str(found.cases.get(name, "")), *passed
 
 
+def _torch_rows() -> Iterator[tuple[str, str, str]]:
+    """Yield each function of torch, the operators of ATen that it is, and its forms in PNNX."""
+    from ..compiler.frontends.torch.aten import aten_rule
+    from ..compiler.frontends.torch.registry import RULES
+
+    by_name: dict[str, list[str]] = {}
+    for type_, rule in RULES.items():
+        if not _is_of_pnnx(type_, rule):
+            by_name.setdefault(_torch_name(type_), []).append(type_)
+    for name, types in sorted(by_name.items()):
+        overloads = {each for each in types if each.startswith(OF_ATEN)}
+        forms = [each for each in types if each not in overloads]
+        overloads |= {packet for type_ in forms if aten_rule(packet := _packet(type_))}
+        yield f"`{name}`", _quoted(overloads), _quoted(forms)
+
+
+def _packet(type_: str) -> str:
+    """Return the operator of ATen that a function is: `aten::linalg_inv` for `torch.linalg.inv`."""
+    name = type_.removeprefix("torch.") if type_.count(".") > 1 else type_.partition(".")[2]
+    return f"aten::{name.replace('.', '_')}"
+
+
+def _torch_name(type_: str) -> str:
+    """Return the name of an operator without its namespace and overload: `add`."""
+    namespace, _, name = type_.rpartition("::")
+    return name.partition(".")[0] if namespace else type_.rpartition(".")[2]
+
+
+def _quoted(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in sorted(names))
+
+
+def _is_of_pnnx(type_: str, rule: "Rule") -> bool:
+    return type_.startswith(OF_PNNX) or ".frontends.pnnx." in rule.function.__module__
+
+
 def _pnnx_types() -> list[str]:
     from ..compiler.frontends.pnnx import rules as rules
     from ..compiler.frontends.pnnx.format.operator import ATTRIBUTE, INPUT, OUTPUT
     from ..compiler.frontends.torch.registry import RULES
 
-    return sorted([*RULES, INPUT, OUTPUT, ATTRIBUTE])
+    own = (type_ for type_, rule in RULES.items() if _is_of_pnnx(type_, rule))
+    return sorted([*own, INPUT, OUTPUT, ATTRIBUTE])
 
 
 def _pnnx_refusals() -> Iterator[str]:

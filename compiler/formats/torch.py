@@ -1,4 +1,4 @@
-"""Torch modules, which are converted to PNNX."""
+"""Torch modules, which are exported, or converted to PNNX."""
 
 import os
 from typing import TYPE_CHECKING, Any
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from ...dialects.core.errors import CompileError
 from ...dialects.core.module import Module
 from ...runtime.session import Session
-from ...targets.options import CompileOptions
+from ...targets.options import PNNX, CompileOptions
 from ..format import Format
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Torch(Format):
-    """A torch.nn.Module with example_inputs, traced and converted by pnnx."""
+    """A torch.nn.Module with example_inputs, exported by torch.export or converted by pnnx."""
 
     name = "torch"
     takes_example_inputs = True
@@ -22,28 +22,16 @@ class Torch(Format):
     def accepts(self, source: Any) -> bool:
         if isinstance(source, (str, bytes, os.PathLike)):
             return False
-        from ..frontends.pnnx.run_pnnx import is_torch_module
+        from ..frontends.torch.modules import is_torch_module
 
         return is_torch_module(source)
 
     def read(self, source: Any, options: CompileOptions) -> Module:
-        from ..frontends.core.example_sizes import check_sizes
-        from ..frontends.pnnx.examples import shapes_of
-        from ..frontends.pnnx.importer import RULES, import_pnnx
-        from ..frontends.pnnx.run_pnnx import convert_module
-
         if options.example_inputs is None:
             name = self.name_of(source)
             advice = "give example_inputs, what it is called on"
             raise CompileError(f"'{name}' is a torch module: {advice}")
-        # A module with a rule of its own is not divided.
-        examples = _examples(source, options)
-        graph = convert_module(source, examples, whole=RULES)
-        shapes = {**examples.ranges, **(options.shapes or {})}
-        module = import_pnnx(graph, shapes=shapes, constants=options.constants)
-        for inputs in examples.all:
-            check_sizes(module, shapes_of(inputs))
-        return module
+        return _converted(source, options) if _by_pnnx(options) else _exported(source, options)
 
     def name_of(self, source: Any) -> str:
         return type(source).__name__
@@ -51,8 +39,39 @@ class Torch(Format):
     def check_session(self, session: Session, source: Any, options: CompileOptions) -> None:
         from ..compare import compare
 
+        if not _by_pnnx(options):
+            return  # the type of each result was compared; pnnx alone loses parts without a word
         for inputs in _examples(source, options).all:
             compare(session, source, inputs)
+
+
+def _by_pnnx(options: CompileOptions) -> bool:
+    return options.converter == PNNX
+
+
+def _exported(source: Any, options: CompileOptions) -> Module:
+    from ..frontends.exported.export import export_module, read_exported
+    from ..frontends.exported.importer import import_exported
+
+    examples = (options.example_inputs, options.dynamic_shapes, options.example_inputs2)
+    program = read_exported(export_module(source, *examples))
+    return import_exported(program, shapes=options.shapes, constants=options.constants)
+
+
+def _converted(source: Any, options: CompileOptions) -> Module:
+    from ..frontends.core.example_sizes import check_sizes
+    from ..frontends.pnnx.examples import shapes_of
+    from ..frontends.pnnx.importer import RULES, import_pnnx
+    from ..frontends.pnnx.run_pnnx import convert_module
+
+    examples = _examples(source, options)
+    # A module with a rule of its own is not divided.
+    graph = convert_module(source, examples, whole=RULES)
+    shapes = {**examples.ranges, **(options.shapes or {})}
+    module = import_pnnx(graph, shapes=shapes, constants=options.constants)
+    for inputs in examples.all:
+        check_sizes(module, shapes_of(inputs))
+    return module
 
 
 def _examples(source: Any, options: CompileOptions) -> "Examples":

@@ -5,44 +5,98 @@ func.func @main(…) attributes {trivium.state = {random.next = "random.run"}}
 
 from collections.abc import Mapping, Sequence
 
-from .attributes import from_attribute
+from .attributes import from_attribute, tensor_of, to_attribute
 from .errors import Invalid
 from .mlir import ir
+from .tensor import Array, Tensor
 
-STATE = "trivium.state"
-"""The attribute of a function that has the name of an input by that of an output."""
+STATE, UPDATES = "trivium.state", "trivium.updates"
+"""Attributes of a function that have the name of an input by that of an output.
+
+A session binds those of `STATE` when it begins, and those of `UPDATES` where the user asks for it.
+"""
+
+INITIAL = "trivium.initial"
+"""The attribute of a function that has what inputs begin with, by name; others begin as zeros."""
 
 
 def state_of(function: ir.Operation) -> dict[str, str]:
     """Return the inputs that outputs become, by name; raise Invalid for what are no names."""
-    if STATE not in function.attributes:
+    return _pairs(function, STATE)
+
+
+def updates_of(function: ir.Operation) -> dict[str, str]:
+    """Return the inputs of which outputs are the new values, by name."""
+    return _pairs(function, UPDATES)
+
+
+def initial_of(function: ir.Operation) -> dict[str, Array]:
+    """Return what inputs begin with, by name, where that is not zeros."""
+    if INITIAL not in function.attributes:
         return {}
-    attribute = function.attributes[STATE]
+    return {each.name: from_attribute(each.attr, Array) for each in function.attributes[INITIAL]}
+
+
+def set_state(
+    function: ir.Operation, pairs: Mapping[str, str], initial: Mapping[str, Array]
+) -> None:
+    """Write which outputs become which inputs, and what these begin with."""
+    _set_pairs(function, STATE, pairs)
+    if initial:
+        arrays = {name: to_attribute(array, Array) for name, array in initial.items()}
+        function.attributes[INITIAL] = ir.DictAttr.get(arrays)
+
+
+def set_updates(function: ir.Operation, pairs: Mapping[str, str]) -> None:
+    """Write which outputs are the new values of which inputs."""
+    _set_pairs(function, UPDATES, pairs)
+
+
+def _pairs(function: ir.Operation, key: str) -> dict[str, str]:
+    if key not in function.attributes:
+        return {}
+    attribute = function.attributes[key]
     pairs = {named.name: named.attr for named in attribute}
     if not all(isinstance(each, ir.StringAttr) for each in pairs.values()):
-        raise Invalid(f"attribute '{STATE}' is {attribute}, must have an input by an output")
+        raise Invalid(f"attribute '{key}' is {attribute}, must have an input by an output")
     return {output: each.value for output, each in pairs.items()}
 
 
-def set_state(function: ir.Operation, pairs: Mapping[str, str]) -> None:
-    """Write which outputs become which inputs."""
+def _set_pairs(function: ir.Operation, key: str, pairs: Mapping[str, str]) -> None:
     texts = {output: ir.StringAttr.get(name) for output, name in pairs.items()}
-    function.attributes[STATE] = ir.DictAttr.get(texts)
+    function.attributes[key] = ir.DictAttr.get(texts)
 
 
 def check_state(function: ir.Operation) -> None:
-    """Raise Invalid unless each output that becomes an input is of its type."""
-    pairs = state_of(function)
-    if not pairs:
+    """Raise Invalid unless each output that becomes an input is of its type.
+
+    So must be what the input begins with.
+    """
+    pairs = {key: _pairs(function, key) for key in (STATE, UPDATES)}
+    if not any(pairs.values()):
         return
     type_ = function.attributes["function_type"].value
     outputs = _by_name(function, "outputs", type_.results)
     inputs = _by_name(function, "inputs", type_.inputs)
-    for output, name in pairs.items():
-        if output not in outputs or outputs[output] != inputs.pop(name, None):
+    _check_initial(initial_of(function), inputs, pairs[STATE])
+    for key, each in pairs.items():
+        for output, name in each.items():
+            if output not in outputs or outputs[output] != inputs.pop(name, None):
+                raise Invalid(
+                    f"makes '{output}' the input '{name}' in '{key}', must be an output and an "
+                    "input of one type, and each input once"
+                )
+
+
+def _check_initial(
+    initial: Mapping[str, Array], inputs: Mapping[str, ir.Type], pairs: Mapping[str, str]
+) -> None:
+    for name, array in initial.items():
+        known = name in pairs.values() and name in inputs
+        if not known or tensor_of(inputs[name]) != Tensor.of(array):
             raise Invalid(
-                f"makes '{output}' the input '{name}' in '{STATE}', must be an output and an input "
-                "of one type, and each input once"
+                f"begins '{name}' with {Tensor.of(array)} in '{INITIAL}', must be an input of "
+                f"'{STATE}' and of its type"
             )
 
 

@@ -13,6 +13,7 @@ from .state import CarriedState, StatePair, Value, zeros_of
 
 if TYPE_CHECKING:
     from ..file.state_file import StateFile
+    from ..manifest import Manifest
 
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
@@ -50,17 +51,23 @@ class Stateful:
 
     _ports: Ports
 
+    @property
+    def manifest(self) -> "Manifest":
+        """Return the description of the package."""
+        raise NotImplementedError
+
     def bind_state(
         self,
-        pairs: Mapping[str, str | Sequence[str]],
+        pairs: Mapping[str, str | Sequence[str]] | None = None,
         initial: Mapping[str, ArrayLike] = _NONE,
     ) -> None:
         """Make each output the value of an input, or of several, in the next run.
 
-        `pairs` are names of inputs by names of outputs. The inputs begin as `initial` has them,
-        which are copied, or as zeros. From now on a run needs no feeds for them: one that is given
-        is used instead in this run. The outputs are no results of a run: an array that is given
-        for one gets a copy. A run that fails leaves the state as it was.
+        `pairs` are names of inputs by names of outputs; without them, they are the inputs that the
+        model changes. The inputs begin as `initial` has them, which are copied, or as zeros. From
+        now on a run needs no feeds for them: one that is given is used instead in this run. The
+        outputs are no results of a run: an array that is given for one gets a copy. A run that
+        fails leaves the state as it was.
         """
         self._alone(self._bind_pairs, pairs, _copied(initial))
 
@@ -101,6 +108,13 @@ class Stateful:
         """Replace the state."""
         raise NotImplementedError
 
+    def _updates(self) -> Mapping[str, str]:
+        """Return the inputs that the model changes, by the outputs that are their new values."""
+        found = {p.output: p.input for p in self.manifest.carried if not p.is_bound}
+        if not found:
+            raise RunError("the model changes no inputs: name the outputs that become inputs")
+        return found
+
     def _create_buffer(self, pair: StatePair) -> Value:
         """Return memory that a run writes an output to, and the next one reads as the inputs."""
         return zeros_of(pair)
@@ -115,6 +129,7 @@ class Stateful:
     def _bind_pairs(self, pairs: object, initial: object) -> None:
         from .pairs import add_pairs
 
+        pairs = self._updates() if pairs is None else pairs
         ports = (self._ports.inputs, self._ports.outputs)
         self._carry(add_pairs(self._ports.carried, pairs, initial, ports, self._create_buffer))
 

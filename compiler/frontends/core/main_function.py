@@ -7,7 +7,7 @@ from typing import Any
 
 from ....dialects import tri
 from ....dialects.core.attributes import tensor_of, type_of
-from ....dialects.core.carried import set_state
+from ....dialects.core.carried import set_state, set_updates
 from ....dialects.core.data_dependent import DataDependentOp
 from ....dialects.core.errors import (
     CompileError,
@@ -55,6 +55,8 @@ class MainFunction:
         self._checks: dict[tuple[Size, str], Check] = {}
         self._complex: list[str] = []
         self._next: list[tuple[str, str, Callable[[], ir.Value]]] = []
+        self._initial: dict[str, Array] = {}
+        self._updates: dict[str, str] = {}
         self._block = add_main(self.module)
         self._function = self.module.main
 
@@ -84,9 +86,24 @@ class MainFunction:
         self.inputs[value] = name
         return value
 
-    def carry(self, output: str, name: str, build: Callable[[], ir.Value]) -> None:
-        """Make what is built at the end an output that becomes the input `name` of the next run."""
+    def carry(
+        self,
+        output: str,
+        name: str,
+        build: Callable[[], ir.Value],
+        initial: Array | None = None,
+    ) -> None:
+        """Make what is built at the end an output that becomes the input `name` of the next run.
+
+        The first run takes `initial`, or zeros.
+        """
         self._next.append((output, name, build))
+        if initial is not None and initial.tobytes().strip(b"\0"):
+            self._initial[name] = initial
+
+    def update(self, output: str, name: str) -> None:
+        """Note that an output is the new value of the input `name`."""
+        self._updates[output] = name
 
     @contextmanager
     def body(self) -> Generator[None]:
@@ -156,7 +173,8 @@ class MainFunction:
         `complex_outputs` are made of parts, as complex inputs are.
         """
         if self._next:
-            set_state(self._function, {output: name for output, name, _ in self._next})
+            pairs = {output: name for output, name, _ in self._next}
+            set_state(self._function, pairs, self._initial)
             with self.body():
                 outputs = [*outputs, *((output, build()) for output, _, build in self._next)]
         with self.body():
@@ -168,6 +186,8 @@ class MainFunction:
         self._name("outputs", [name for name, _ in outputs])
         if self._complex or complex_outputs:
             self._name("complex", [*self._complex, *complex_outputs])
+        if self._updates:
+            set_updates(self._function, self._updates)
         set_symbols(self._function, self.symbols)
         set_checks(self._function, self._checks.values())
         self.module.verify()

@@ -64,7 +64,7 @@ class ArchiveWeight(Weight):
         view = np.lib.stride_tricks.as_strided(
             storage[self._offset :], self._shape, strides, writeable=False
         )
-        return np.ascontiguousarray(view)
+        return np.ascontiguousarray(view).reshape(self._shape)  # which makes a scalar a vector
 
 
 def _static(sizes: Any) -> tuple[int, ...]:
@@ -94,8 +94,9 @@ def _read(archive: zipfile.ZipFile) -> Program:
     model = json.loads(archive.read(f"{root}/models/model.json"))
     version = model["schema_version"]["major"]
     if version != MAJOR:
+        what = f"the program, which torch {model.get('torch_version', '')} has saved,"
         advice = "export the model again with torch 2.10 to 2.13"
-        raise CompileError(f"the program has schema version {version}, must be {MAJOR}: {advice}")
+        raise CompileError(f"{what} has schema version {version}, must be {MAJOR}: {advice}")
     weights = {
         name: weight
         for kind in ("weights", "constants")

@@ -1,21 +1,31 @@
-"""Save programs of `torch.export` in memory. No MLIR.
+"""Export modules of torch, and save programs of `torch.export` in memory. No MLIR.
 
-Only this file knows torch, and imports it no sooner than there is a program or a module.
+torch is not imported sooner than there is a program or a module.
 """
 
 import sys
 import warnings
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import cache
 from io import BytesIO
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import TYPE_CHECKING, Any, TypeGuard, cast
 
 from ....dialects.core.errors import CompileError, Diagnostic
 from ..torch.aten import aten_rule
+from ..torch.modules import in_inference, raised
 from .archive import read_archive
+from .example_sizes import Arguments, varying_examples
 from .graph import Program
+from .reader import source_of
 
 if TYPE_CHECKING:
     from torch.export import ExportedProgram
+
+    from ..torch.torch_types import TorchModule
+
+
+_TRACED = "converter='pnnx' traces it instead"
 
 
 def is_exported_program(model: object) -> "TypeGuard[ExportedProgram]":
@@ -24,22 +34,92 @@ def is_exported_program(model: object) -> "TypeGuard[ExportedProgram]":
     return module is not None and isinstance(model, module.ExportedProgram)
 
 
+def export_module(
+    module: "TorchModule",
+    example_inputs: Any,
+    dynamic_shapes: Any = None,
+    example_inputs2: Any = None,
+) -> "ExportedProgram":
+    """Return the program of a module as it is in inference.
+
+    `example_inputs` are what `forward` takes in order, a tensor that is given alone, or a
+    dictionary by name. Free are the sizes that `dynamic_shapes` declares, as `torch.export` takes
+    it, or those in which `example_inputs2` differ. Raises CompileError when torch cannot export the
+    module.
+    """
+    import torch
+
+    example = _arguments(example_inputs)
+    try:
+        with in_inference(module), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # torch warns of what it does itself
+            if example_inputs2 is not None and dynamic_shapes is None:
+                several: Any = torch.export.AdditionalInputs()
+                several.add(*_arguments(example_inputs2))
+                dynamic_shapes = several.dynamic_shapes(module, *example)
+            args, kwargs = varying_examples(module, example, dynamic_shapes)
+            return torch.export.export(
+                module, args, kwargs, dynamic_shapes=dynamic_shapes, strict=False
+            )
+    except Exception as error:  # the module's own code may raise anything
+        what = f"'{type(module).__name__}' module cannot be exported"
+        branches = "DataDependent" in type(error).__name__
+        advice = "write branches on data by torch.cond" if branches else _TRACED
+        raise raised(what, error, advice) from error
+
+
+def _arguments(example: Any) -> Arguments:
+    """Return the arguments of an example in order, and those by name."""
+    if isinstance(example, Mapping):
+        return (), dict(cast("Mapping[str, Any]", example))
+    return ((example,) if hasattr(example, "dtype") else tuple(example)), {}
+
+
 def read_exported(program: "ExportedProgram") -> Program:
     """Return what a program is, with its operators taken apart that have no rule.
 
     Raises CompileError when torch cannot decompose or save the program.
     """
     archive = BytesIO()
+    names = _symbol_names(program)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # torch warns of what it does itself
+        _save(_decomposed(program), archive)
+    return replace(read_archive(archive), symbol_names=names, is_decomposed=True)
+
+
+def _symbol_names(program: "ExportedProgram") -> dict[str, str]:
+    """Return the names that the user's `Dim`s give to symbols.
+
+    Archives do not have them, the environment in which sizes were made does.
+    """
+    environment: Any = next(_environments(program), None)
+    if environment is None:
+        return {}
+    symbols: Mapping[str, Any] = environment.source_to_var
+    named = {source: source for source in symbols} | environment.source_name_to_debug_name
+    return {
+        str(symbols[source]): name
+        for source, name in named.items()
+        if source in symbols and name.isidentifier()
+    }
+
+
+def _environments(program: "ExportedProgram") -> Iterator[Any]:
+    """Find the environment of each size that is a symbol."""
+    for node in program.graph.nodes:
+        value: Any = node.meta.get("val")
+        for size in getattr(value, "shape", ()):
+            if hasattr(size, "node"):
+                yield size.node.shape_env
+
+
+def _decomposed(program: "ExportedProgram") -> "ExportedProgram":
+    untyped: Any = program
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # torch warns of what it does itself
-            untyped: Any = program
-            _save(untyped.run_decompositions(_decompositions()), archive)
+        return untyped.run_decompositions(_decompositions())
     except Exception as error:  # decompositions and custom operators may raise anything
-        first, *rest = str(error).strip().splitlines() or [""]
-        message = f"torch cannot decompose the program: {type(error).__name__}: {first}"
-        raise CompileError([Diagnostic("", message, tuple(rest[:8]))]) from error
-    return read_archive(archive)
+        raise raised("torch cannot decompose the program", error) from error
 
 
 def _save(program: "ExportedProgram", archive: BytesIO) -> None:
@@ -47,7 +127,28 @@ def _save(program: "ExportedProgram", archive: BytesIO) -> None:
 
     # Example inputs are saved by pickle, and are not read.
     program.example_inputs = None  # pyright: ignore[reportAttributeAccessIssue]
-    torch.export.save(program, archive)
+    try:
+        torch.export.save(program, archive)
+    except Exception as error:  # torch checks what it can write with assertions
+        with_graphs = [n for n in program.graph.nodes if _namespace(n.target) == "higher_order"]
+        if not with_graphs:
+            raise raised("torch cannot save the program", error) from error
+        raise CompileError(list(map(_not_saved, with_graphs))) from error
+
+
+def _namespace(target: Any) -> str:
+    return getattr(target, "namespace", "")
+
+
+def _not_saved(node: Any) -> Diagnostic:
+    """Return the fault of an operator with graphs that torch has no format for."""
+    message = (
+        f"'higher_order::{node.target}' operator '{node.name}' takes or returns something that is "
+        "no tensor, which torch cannot save"
+    )
+    source = source_of(node.meta.get("stack_trace") or "")
+    notes = (source, "carry tensors, torch.tensor(0) instead of 0")
+    return Diagnostic(node.name, message, tuple(filter(None, notes)))
 
 
 @cache
@@ -64,7 +165,7 @@ def _decompositions() -> dict[Any, Any]:
     return {
         overload: function
         for overload, function in table.items()
-        if getattr(overload, "namespace", "") == "aten" and aten_rule(_spell(overload)) is None
+        if _namespace(overload) == "aten" and aten_rule(_spell(overload)) is None
     }
 
 

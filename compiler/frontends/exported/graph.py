@@ -70,6 +70,16 @@ class ProgramNode(Node):
 
 
 @dataclass(frozen=True)
+class Graph:
+    """A graph that a node has as an argument: names of values, and the types of them by name."""
+
+    inputs: list[Any]
+    outputs: list[Any]
+    nodes: list[ProgramNode]
+    types: Mapping[str, TensorType]
+
+
+@dataclass(frozen=True)
 class Port:
     """An input or output: its name in the graph, a constant that stands for it, or a weight's name.
 
@@ -86,7 +96,9 @@ class Program:
     """An exported program, as the archive has it.
 
     `types` has the type of each tensor by its name, `ranges` the least and the greatest size of
-    each symbol, `output_names` a name for each user's output in order.
+    each symbol, `output_names` a name for each output that the user sees, in order, and
+    `symbol_names` the names that the user gave to symbols. One that `is_decomposed` has no operator
+    that torch can take apart and no rule is for.
     """
 
     inputs: list[Port]
@@ -96,3 +108,5 @@ class Program:
     weights: Mapping[str, Weight]
     ranges: dict[str, tuple[int, int | None]] = field(default_factory=dict[str, Any])
     output_names: list[str] = field(default_factory=list[str])
+    symbol_names: Mapping[str, str] = field(default_factory=dict[str, str])
+    is_decomposed: bool = False

@@ -1,47 +1,33 @@
-"""Translate an exported program into a `tri` module, node by node, by the rules of torch."""
+"""Translate an exported program into a `tri` module."""
 
-from collections.abc import Generator, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import replace
-from typing import Any, cast
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
-import numpy as np
-
-from ....dialects.core.errors import CompileError, Diagnostic, Invalid, Unsupported
+from ....dialects.core.errors import CompileError, Diagnostic
 from ....dialects.core.location import node_location
 from ....dialects.core.mlir import ir
 from ....dialects.core.module import Module
-from ....dialects.core.sizes.atoms import Size
-from ....dialects.core.sizes.checks import need_same
-from ....dialects.core.sizes.symbols import Range
-from ....dialects.core.tensor import Array, Bindings, Shape
+from ....dialects.core.tensor import Array, Bindings, Tensor
 from ..core.bindings import input_types
-from ..core.inputs import Input
 from ..core.main_function import MainFunction
-from ..core.results import fault_diagnostic, flat_results, name_results
-from ..core.values import tensor
-from ..torch import rules as rules
-from ..torch.aten import aten_rule
-from ..torch.element_types import parts_type, torch_type
-from ..torch.node import Weight
-from ..torch.operands import Converter, parts_of
+from ..torch.aten import aten_refusal, aten_rule
+from ..torch.operands import parts_of
 from ..torch.registry import Complex
-from ..torch.views import parts, shape_of
 from .archive import Source, read_archive
-from .bind import bind, resolved
-from .graph import Port, Program, ProgramNode, Reference, SizeFormula, TensorType
-from .size_formulas import UnknownSize, evaluate, symbol_of
-from .size_operators import SIZE_OPERATORS, computed
+from .bind import resolved
+from .control_flow import CONTROL_FLOW
+from .functional import functional, is_in_place
+from .graph import Graph, Port, Program, ProgramNode
+from .inline import inlined
+from .inputs import InputSizes, is_complex, user_inputs
+from .nodes import IGNORED_NODES, NodeImporter, Scope
+from .size_operators import SIZE_OPERATORS
+from .state import BUFFER_KINDS, UPDATE, next_name, state_inputs
 
 WEIGHTS = ("parameter", "buffer", "tensor_constant")
-IGNORED_NODES = (
-    "aten::_assert_async.msg",
-    "aten::_assert_scalar",
-    "aten::_assert_tensor_metadata",
-    "aten::sym_constrain_range",
-    "aten::sym_constrain_range_for_size",
-)
-"""What torch asserts of its own run; sizes are checked against their ranges by each run."""
+OUTPUT = "user_output"
+OF_TORCH = ("aten", "prims", "higher_order", "_operator")
+"""The namespaces of torch's own operators."""
 
 
 def import_exported(
@@ -54,18 +40,22 @@ def import_exported(
 
     Inputs have the names that torch gives them, outputs those of a dictionary's keys, or `out0`,
     `out1`. Symbols have the ranges of the program. `shapes` binds them by name, `constants` turns
-    inputs into constants. Raises CompileError with everything that is unsupported, all at once, or
-    with the first node that is invalid.
+    inputs into constants. What the program writes to is state: a buffer is an input under its name
+    that a session carries on, an output `x.next` is the new value of an input `x`. Raises
+    CompileError with everything that is unsupported, all at once, or with the first node that is
+    invalid.
     """
-    program = source if isinstance(source, Program) else read_archive(source)
-    check_supported(program)
+    read = source if isinstance(source, Program) else read_archive(source)
+    program, faults = functional(inlined(read))
+    check_supported(program, faults)
     with ir.Location.unknown():
         return _Importer(program).run(shapes or {}, constants or {})
 
 
-def check_supported(program: Program) -> None:
+def check_supported(program: Program, others: Sequence[Diagnostic] = ()) -> None:
     """Raise one CompileError that lists all operators, inputs and outputs without a rule."""
-    faults = [*_unsupported_ports(program), *_unsupported_nodes(program)]
+    nodes = _unsupported_nodes(program.nodes, program.is_decomposed)
+    faults = [*_unsupported_ports(program), *others, *nodes]
     if faults:
         raise CompileError(faults)
 
@@ -75,41 +65,51 @@ def _unsupported_ports(program: Program) -> Iterator[Diagnostic]:
         if port.kind not in (*WEIGHTS, "user_input", "constant_input"):
             yield Diagnostic(port.target, f"input of kind '{port.kind}' is not supported")
     for port in program.outputs:
-        if port.kind != "user_output":
-            advice = "return the new value, and let a session keep it: bind_state"
-            what = f"is changed by the model ({port.kind}), which is not supported"
-            yield Diagnostic(port.target, what, (advice,))
+        if port.kind not in (OUTPUT, UPDATE, *BUFFER_KINDS):
+            yield Diagnostic(port.target, f"output of kind '{port.kind}' is not supported")
 
 
-def _unsupported_nodes(program: Program) -> Iterator[Diagnostic]:
-    for node in program.nodes:
-        known = node.type in SIZE_OPERATORS or node.type in IGNORED_NODES
-        if not known and aten_rule(node.type) is None:
-            notes = [node.source] if node.source else []
-            notes.append("run_decompositions() of torch takes many operators apart")
-            what = f"'{node.type}' operator '{node.name}' is not supported"
-            yield Diagnostic(node.path or node.name, what, tuple(notes))
+def _unsupported_nodes(nodes: Sequence[ProgramNode], is_decomposed: bool) -> Iterator[Diagnostic]:
+    for node in nodes:
+        if not _is_known(node.type):
+            reason = aten_refusal(node.type) or "is not supported"
+            what = f"'{node.type}' operator '{node.name}' {reason}"
+            notes = [node.source, _advice(node.type, is_decomposed)]
+            yield Diagnostic(node.path or node.name, what, tuple(filter(None, notes)))
+        for argument in node.arguments.values():
+            if isinstance(argument, Graph):
+                yield from _unsupported_nodes(argument.nodes, is_decomposed)
+
+
+def _advice(type_: str, is_decomposed: bool) -> str:
+    """Return what the user can do about an operator without a rule."""
+    if type_.partition("::")[0] not in OF_TORCH:
+        return f"write a rule for it, which torch_op('{type_}') registers"
+    return "" if is_decomposed else "run_decompositions() of torch takes many operators apart"
+
+
+def _is_known(type_: str) -> bool:
+    known = type_ in SIZE_OPERATORS or type_ in IGNORED_NODES or type_ in CONTROL_FLOW
+    return known or (not is_in_place(type_) and aten_rule(type_) is not None)
 
 
 class _Importer:
     def __init__(self, program: Program) -> None:
         self.program = program
         self.main = MainFunction()
-        self.convert = Converter(self.main)
+        self.nodes = NodeImporter(self.main)
         self.values: dict[str, Any] = {}
-        self.sizes: dict[str, Size] = {}
-        self.used: dict[str, int] = {}
 
     def run(self, shapes: Bindings, constants: Mapping[str, Array]) -> Module:
         self._weights()
         self._inputs(shapes, constants)
+        self._state()
         with self.main.body():
-            for node in self.program.nodes:
-                self._node(node)
+            self.nodes.nodes(self.program.nodes, Scope(self.values, self.program.types))
             outputs, complex_outputs = self._outputs()
         return self.main.finish(outputs, complex_outputs)
 
-    # -- inputs and outputs -------------------------------------------------------------------
+    # -- inputs -------------------------------------------------------------------------------
 
     def _weights(self) -> None:
         for port in self.program.inputs:
@@ -120,191 +120,89 @@ class _Importer:
                 if weight is None:
                     raise CompileError([Diagnostic(port.target, "weight is not in the archive")])
                 self.values[port.value.name] = weight
-                self.convert.names[weight] = port.target, port.target
+                self.nodes.convert.names[weight] = port.target, port.target
 
     def _inputs(self, shapes: Bindings, constants: Mapping[str, Array]) -> None:
-        names = [
-            port.value.name
-            for port in self.program.inputs
-            if port.kind == "user_input" and isinstance(port.value, Reference)
-        ]
-        declared = [self._declared(name) for name in names]
-        free = {symbol for each in declared for symbol in each.shape or ()}
-        ranges = {
-            name: Range(low, high)
-            for name, (low, high) in self.program.ranges.items()
-            if name in free and (name not in shapes)
-        }
-        reals = {name: parts_of(a) if a.dtype.kind == "c" else a for name, a in constants.items()}
-        found = input_types(declared, {**ranges, **shapes}, reals)
+        sizes = InputSizes(self.program, user_inputs(self.program))
+        reals = {name: _real(array) for name, array in constants.items()}
+        found = input_types(sizes.declared, {**sizes.missing_from(shapes), **shapes}, reals)
         self.main.declare_symbols(found.ranges)
-        for each in declared:
-            type_, is_complex = found.types[each.name], self._is_complex(each.name)
-            self._bind_symbols(each, type_.shape)
-            if each.name in constants:
-                with self.main.body():
-                    value = self.main.constant(each.name, reals[each.name], each.name)
-            else:
-                location = node_location(each.name, [each.name])
-                value = self.main.add_input(each.name, type_, location, is_complex=is_complex)
-            self.values[each.name] = Complex(value) if is_complex else value
+        self.nodes.sizes = sizes.bound(found.types)
+        for name, type_ in found.types.items():
+            complex_type = is_complex(self.program, name)
+            if name not in constants:
+                self.values[name] = self._input(name, type_, complex_type)
+                continue
+            with self.main.body():
+                value = self.main.constant(name, reals[name], name)
+            self.values[name] = Complex(value) if complex_type else value
 
-    def _declared(self, name: str) -> Input:
-        type_ = self.program.types.get(name)
-        if type_ is None:
-            return Input(name, "", None, "is no tensor, must be one")
-        try:
-            sizes = tuple(_declared_size(size) for size in type_.sizes)
-            if self._is_complex(name):
-                return Input(name, parts_type(type_.dtype), (*sizes, 2))
-            return Input(name, torch_type(type_.dtype), sizes)
-        except Unsupported as error:
-            return Input(name, "", None, str(error))
+    def _state(self) -> None:
+        """Make the buffers inputs that the program writes to."""
+        for name, port in state_inputs(self.program).items():
+            array = self.program.weights[port.target].array()
+            type_ = Tensor.of(_real(array))
+            value = self._input(name, type_, array.dtype.kind == "c")
+            self.values[port.value.name] = value
 
-    def _is_complex(self, name: str) -> bool:
-        return self.program.types[name].dtype.startswith("torch.complex")
+    def _input(self, name: str, type_: Tensor, complex_type: bool) -> ir.Value | Complex:
+        location = node_location(name, [name])
+        value = self.main.add_input(name, type_, location, is_complex=complex_type)
+        return Complex(value) if complex_type else value
 
-    def _bind_symbols(self, declared: Input, shape: Shape) -> None:
-        for size, made in zip(declared.shape or (), shape, strict=True):
-            if isinstance(size, str):
-                self.sizes[size] = made
+    # -- outputs ------------------------------------------------------------------------------
 
     def _outputs(self) -> tuple[list[tuple[str, ir.Value]], list[str]]:
         """Return what the function returns, by name, and the names of complex outputs."""
         made: list[tuple[str, ir.Value]] = []
         complex_outputs: list[str] = []
-        names = self.program.output_names
-        ports = self.program.outputs
-        if len(names) != len(ports):
-            names = [f"out{index}" for index in range(len(ports))]
-        for name, port in zip(names, ports, strict=True):
+        for name, port in self._named_outputs():
             value = self._output(name, port)
             if isinstance(value, Complex):
                 complex_outputs.append(name)
                 value = value.parts
             if value is not None:
                 made.append((name, value))
+        complex_outputs += self._carry()
         return made, complex_outputs
+
+    def _named_outputs(self) -> Iterator[tuple[str, Port]]:
+        """Yield what the user sees: what the model returns, and new values of inputs."""
+        ports = [port for port in self.program.outputs if port.kind == OUTPUT]
+        names = self.program.output_names
+        if len(names) != len(ports):
+            names = [f"out{index}" for index in range(len(ports))]
+        yield from zip(names, ports, strict=True)
+        for port in self.program.outputs:
+            if port.kind == UPDATE:
+                name = next_name(port.target)
+                if port.target in self.main.inputs.values():
+                    self.main.update(name, port.target)
+                yield name, port
+
+    def _carry(self) -> Iterator[str]:
+        """Let a session carry on the buffers that are written to; yield the complex ones."""
+        new = {port.target: port for port in self.program.outputs if port.kind in BUFFER_KINDS}
+        for name, buffer in state_inputs(self.program).items():
+            output = next_name(name)
+            value = self._output(output, new[buffer.target])
+            if isinstance(value, Complex):
+                yield output
+                value = value.parts
+            assert value is not None
+            made: ir.Value = value
+            initial = _real(self.program.weights[buffer.target].array())
+            self.main.carry(output, name, lambda made=made: made, initial)
 
     def _output(self, name: str, port: Port) -> ir.Value | Complex | None:
         given = resolved(port.value, self.values)
         if given is not None:
-            return self.convert.value(given, name)
-        if isinstance(port.value, Reference):
+            return self.nodes.convert.value(given, name)
+        if port.kind != OUTPUT or hasattr(port.value, "name"):
             what = f"output is '{port.value.name}', which its operator does not compute"
             raise CompileError([Diagnostic(name, what)])
         return None
 
-    # -- nodes --------------------------------------------------------------------------------
 
-    def _node(self, node: ProgramNode) -> None:
-        if node.type in IGNORED_NODES:
-            return
-        place = self._place(node)
-        what = f"'{node.type}' operator"
-        with self._faults(node, place), self.main.checks_of(place, what):
-            if node.type in SIZE_OPERATORS:
-                (result,) = node.results
-                self.values[result.names[0]] = self._computed_size(node)
-            else:
-                self._apply(node, place)
-
-    def _place(self, node: ProgramNode) -> str:
-        """Return the path of the module and the operator, with a number where that repeats."""
-        operator = node.type.partition("::")[2].partition(".")[0]
-        base = f"{node.path}.{operator}" if node.path else node.name
-        self.used[base] = count = self.used.get(base, -1) + 1
-        return f"{base}_{count}" if count else base
-
-    @contextmanager
-    def _faults(self, node: ProgramNode, place: str) -> Generator[None]:
-        """Convert exceptions to a CompileError that names the module and its line."""
-        try:
-            yield
-        except (Invalid, Unsupported, MemoryError) as error:
-            found = fault_diagnostic(place, f"'{node.type}' operator '{node.name}'", error)
-            notes = (*found.notes, *([node.source] if node.source else []))
-            raise CompileError([replace(found, notes=notes)]) from None
-
-    def _computed_size(self, node: ProgramNode) -> Any:
-        given = [resolved(each, self.values) for each in node.arguments.values()]
-        return computed(node.type, [self._shaped(each) for each in given])
-
-    def _shaped(self, given: Any) -> Any:
-        """Return the shape of a tensor; sizes as they are."""
-        value = self.convert.value(given, "size") if isinstance(given, Weight) else given
-        return shape_of(value) if isinstance(value, (ir.Value, Complex)) else value
-
-    def _apply(self, node: ProgramNode, place: str) -> None:
-        rule = aten_rule(node.type)
-        assert rule is not None
-        with ir.Location.name(place):
-            arguments = bind(node, rule, self.values, self.convert)
-            made = _flat(flat_results(rule.function(*arguments.positional, **arguments.named)))
-        names = [name for result in node.results for name in result.names]
-        if len(made) < len(names):
-            raise Unsupported(f"has {len(names)} results, {len(made)} can be computed")
-        made = [self._materialized(*pair, place) for pair in zip(made, names, strict=False)]
-        values = [each.parts if isinstance(each, Complex) else each for each in made]
-        name_results(place, names, [v if isinstance(v, ir.Value) else None for v in values])
-        for name, each in zip(names, made, strict=True):
-            self._check_type(name, each)
-            self.values[name] = each
-        for result in node.results:
-            if result.is_list:
-                self.values[node.name] = [self.values[name] for name in result.names]
-
-    def _materialized(self, made: Any, name: str, place: str) -> Any:
-        """Turn an array that a rule returns into a constant."""
-        if not isinstance(made, np.ndarray):
-            return made
-        array = cast("Array", made)
-        if array.dtype.kind == "c":
-            return Complex(self.main.constant(name, parts_of(array), place))
-        return self.main.constant(name, array, place)
-
-    def _check_type(self, name: str, made: Any) -> None:
-        """Raise Invalid when the type of a result differs from that in the program."""
-        type_ = self.program.types.get(name)
-        if type_ is None or not isinstance(made, (ir.Value, Complex)):
-            return
-        have, dtype = shape_of(made), tensor(parts(made)).dtype
-        complex_type = type_.dtype.startswith("torch.complex")
-        wanted = parts_type(type_.dtype) if complex_type else torch_type(type_.dtype)
-        fault = f"makes {list(map(str, have))} of {dtype}, torch {_spell(type_)}"
-        if len(have) != len(type_.sizes) or dtype != wanted:
-            raise Invalid(fault)
-        for size, declared in zip(have, type_.sizes, strict=True):
-            expected = self._expected(declared)
-            if expected is not None:
-                need_same(size, expected, fault)
-
-    def _expected(self, declared: int | SizeFormula) -> Size | None:
-        if isinstance(declared, int):
-            return declared
-        try:
-            return evaluate(declared.text, self.sizes)
-        except UnknownSize:
-            return None
-
-
-def _declared_size(size: int | SizeFormula) -> int | str:
-    if isinstance(size, int):
-        return size
-    name = symbol_of(size.text)
-    if not name:
-        raise Unsupported(f"has a size {size.text}, must be a number or a symbol: bind its shape")
-    return name
-
-
-def _flat(made: list[Any]) -> list[Any]:
-    """List results, those in lists by themselves."""
-    flat: list[Any] = []
-    for each in made:
-        flat += cast("list[Any]", each) if isinstance(each, list) else [each]
-    return flat
-
-
-def _spell(type_: TensorType) -> str:
-    sizes = [str(s) if isinstance(s, int) else s.text for s in type_.sizes]
-    return f"{sizes} of {type_.dtype}"
+def _real(array: Array) -> Array:
+    return parts_of(array) if array.dtype.kind == "c" else array

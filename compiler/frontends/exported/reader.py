@@ -10,6 +10,7 @@ from typing import Any, cast
 from ....dialects.core.errors import Unsupported
 from ..torch.node import Weight
 from .graph import (
+    Graph,
     Port,
     Program,
     ProgramNode,
@@ -26,6 +27,11 @@ Json = dict[str, Any]
 
 _ATEN = "torch.ops."
 _EMPTY_STACK = "_empty_nn_module_stack"
+_GENERATED = "<eval_with_key>"
+"""The file of code that torch has made of a graph."""
+
+_MODULES = "/torch/nn/"
+"""A part of the paths of torch's own modules."""
 
 
 def read_program(model: Json, weights: Mapping[str, Weight]) -> Program:
@@ -37,10 +43,11 @@ def read_program(model: Json, weights: Mapping[str, Weight]) -> Program:
         inputs=[_port(each) for each in signature["input_specs"]],
         outputs=outputs,
         nodes=[_node(each) for each in graph["nodes"]],
-        types={name: _type(each) for name, each in graph["tensor_values"].items()},
+        types=_types(graph),
         weights=weights,
         ranges={
-            name: (max(each["min_val"] or 0, 0), each["max_val"])
+            # Torch's least size, 0, is no wish for empty tensors.
+            name: (max(each["min_val"] or 1, 1), each["max_val"])
             for name, each in model["range_constraints"].items()
         },
         output_names=_output_names(module["module_call_graph"][0]["signature"]["out_spec"]),
@@ -61,7 +68,11 @@ def _port(spec: Json) -> Port:
 
 
 def _node(node: Json) -> ProgramNode:
-    arguments = {each["name"]: _argument(each["arg"]) for each in node["inputs"]}
+    # Those of operators with graphs have no names.
+    arguments = {
+        each["name"] or str(index): _argument(each["arg"])
+        for index, each in enumerate(node["inputs"])
+    }
     metadata: Json = node.get("metadata") or {}
     results = [_result(each) for each in node["outputs"]]
     name = node.get("name") or (results[0].names[0] if results else node["target"])
@@ -73,7 +84,7 @@ def _node(node: Json) -> ProgramNode:
         arguments=arguments,
         results=results,
         path=_path(metadata.get("nn_module_stack", "")),
-        source=_source(metadata.get("stack_trace", "")),
+        source=source_of(metadata.get("stack_trace", "")),
     )
 
 
@@ -92,10 +103,15 @@ def _path(stack: str) -> str:
     return stack.split(";")[-1].split(",")[1]
 
 
-def _source(trace: str) -> str:
-    """Return the innermost line of a stack trace: `File "net.py", line 3, in forward`."""
-    lines = [line.strip() for line in trace.splitlines() if line.strip().startswith("File ")]
-    return lines[-1] if lines else ""
+def source_of(trace: str) -> str:
+    """Return the innermost line of a stack trace that is not of torch's own modules.
+
+    It is like `File "net.py", line 3, in forward`.
+    """
+    lines = (line.strip() for line in trace.splitlines())
+    files = [line for line in lines if line.startswith("File ") and _GENERATED not in line]
+    own = [line for line in files if _MODULES not in line]
+    return (own or files or [""])[-1]
 
 
 def _result(given: Json) -> Result:
@@ -126,11 +142,26 @@ def _optional(body: Json) -> Any:
     return Reference(value["name"]) if kind == "as_tensor" else None
 
 
+def _graph(body: Json) -> Graph:
+    graph: Json = body["graph"]
+    return Graph(
+        inputs=[_argument(each) for each in graph["inputs"]],
+        outputs=[_argument(each) for each in graph["outputs"]],
+        nodes=[_node(each) for each in graph["nodes"]],
+        types=_types(graph),
+    )
+
+
+def _types(graph: Json) -> dict[str, TensorType]:
+    return {name: _type(each) for name, each in graph["tensor_values"].items()}
+
+
 _ARGUMENTS: dict[str, Callable[[Any], Any]] = {
     "as_none": lambda body: None,
     "as_tensor": lambda body: Reference(body["name"]),
     "as_tensors": lambda body: [Reference(each["name"]) for each in body],
     "as_optional_tensors": lambda body: [_optional(each) for each in body],
+    "as_graph": _graph,
     "as_nested_tensors": lambda body: [[Reference(x["name"]) for x in each] for each in body],
     "as_scalar_type": scalar_type,
     "as_sym_int": _size,

@@ -59,6 +59,11 @@ def symbol_of(text: str) -> str:
     return _name(call) if _is_call(call, "Symbol") else ""
 
 
+def symbols_in(text: str) -> frozenset[str]:
+    """Return the symbols that a formula depends on."""
+    return frozenset(_name(each) for each in ast.walk(_parsed(text)) if _is_call(each, "Symbol"))
+
+
 def evaluate(text: str, sizes: Mapping[str, Size]) -> Size:
     """Compute a size of the sizes of its symbols; raises UnknownSize where one has none."""
     return _value(_parsed(text), sizes)
@@ -71,7 +76,7 @@ def _parsed(text: str) -> ast.expr:
         raise Unsupported(f"has size '{text[:80]}', which is not supported") from None
 
 
-def _is_call(node: ast.expr, name: str) -> bool:
+def _is_call(node: ast.AST, name: str) -> bool:
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == name
 
 

@@ -9,8 +9,16 @@ from ....dialects.core.errors import Unsupported
 from ....dialects.core.sizes.dim import highest, lowest
 
 
-def _asserted(a: Any, b: Any) -> None:
-    """Compare sizes, which only assertions of torch do: ranges of symbols have what they assert."""
+def _compared(compare: Callable[[Any, Any], bool]) -> Callable[[Any, Any], bool | None]:
+    """Return a comparison of numbers; of sizes that vary, it is None.
+
+    There, torch only asserts them: ranges of symbols have what it asserts.
+    """
+
+    def of_sizes(a: Any, b: Any) -> bool | None:
+        return compare(a, b) if type(a) is type(b) is int else None
+
+    return of_sizes
 
 
 def _divided(a: Any, b: Any) -> float:
@@ -34,7 +42,7 @@ SIZE_OPERATORS: dict[str, Callable[..., Any]] = {
     "aten::sym_size.int": _axis,
     "aten::sym_numel": math.prod,
     **{f"_operator.{name}": getattr(operator, name) for name in _ARITHMETIC},
-    **{f"_operator.{name}": _asserted for name in _COMPARISONS},
+    **{f"_operator.{name}": _compared(getattr(operator, name)) for name in _COMPARISONS},
     "_operator.truediv": _divided,
     "torch.sym_max": highest,
     "torch.sym_min": lowest,

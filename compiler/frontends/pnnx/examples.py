@@ -20,7 +20,7 @@ from .dynamic_shapes import (
 )
 
 if TYPE_CHECKING:
-    from .torch_types import TorchModule, TorchTensor
+    from ..torch.torch_types import TorchModule, TorchTensor
 
 
 @dataclass(frozen=True)

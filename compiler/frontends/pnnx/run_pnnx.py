@@ -4,14 +4,12 @@ Only this file knows torch, and imports it no sooner than there is a module to c
 """
 
 import subprocess
-import sys
 import warnings
-from collections.abc import Collection, Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Sequence
 from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +17,7 @@ from ....dialects.core.errors import CompileError, Diagnostic
 from ....dialects.core.extras import missing
 from ....dialects.core.tensor import Array
 from ..core.inputs import spell_shape
+from ..torch.modules import in_inference, raised
 from .dynamic_shapes import Axes
 from .examples import Examples, shapes_of, tensors_of
 from .format.graph import Graph
@@ -26,7 +25,7 @@ from .format.param_file import read_pnnx
 from .trace_differences import refuse_differences
 
 if TYPE_CHECKING:
-    from .torch_types import TorchModule, TorchTensor
+    from ..torch.torch_types import TorchModule, TorchTensor
 
 _SCALARS = {
     **{"float32": "f32", "float64": "f64", "float16": "f16", "bfloat16": "bf16"},
@@ -40,12 +39,6 @@ _NOT_WANTED = ("ncnnparam", "ncnnbin", "ncnnpy", "pnnxpy", "pnnxonnx")
 
 _LAST_LINES = 8
 """The most characters of the output of `pnnx` in an error."""
-
-
-def is_torch_module(model: object) -> "TypeGuard[TorchModule]":
-    """Return whether a model is a torch module, without importing torch."""
-    torch_nn = sys.modules.get("torch.nn")
-    return torch_nn is not None and isinstance(model, torch_nn.Module)
 
 
 def convert_module(module: "TorchModule", examples: Examples, whole: Collection[str] = ()) -> Graph:
@@ -76,7 +69,7 @@ def convert_module(module: "TorchModule", examples: Examples, whole: Collection[
 
 def run_module(module: "TorchModule", inputs: tuple[Any, ...]) -> tuple[list[Array], list[Array]]:
     """Return what a module takes and makes in inference, in the order of its graph's operands."""
-    with _in_inference(module):
+    with in_inference(module):
         outputs = module(*inputs)
     return [_array(each) for each in tensors_of(inputs)], [
         _array(each) for each in tensors_of(outputs)
@@ -103,7 +96,7 @@ def _trace(module: "TorchModule", inputs: tuple[Any, ...], path: Path | None = N
     import torch
 
     try:
-        with _in_inference(module), warnings.catch_warnings():
+        with in_inference(module), warnings.catch_warnings():
             # pnnx reads what torch.jit writes, and nothing else.
             warnings.filterwarnings("ignore", r"`torch\.jit\.", DeprecationWarning)
             jit: Any = torch.jit
@@ -112,12 +105,9 @@ def _trace(module: "TorchModule", inputs: tuple[Any, ...], path: Path | None = N
                 jit.save(traced, path)
             return traced
     except Exception as error:  # the module's own code may raise anything
-        first, *rest = str(error).strip().splitlines() or [""]
         shapes = ", ".join(map(spell_shape, shapes_of(inputs)))
         what = f"'{type(module).__name__}' module cannot be traced"
-        message = f"{what}: {type(error).__name__}: {first}"
-        notes = (*rest, f"its inputs have shapes {shapes}")
-        raise CompileError([Diagnostic("", message, notes)]) from error
+        raise raised(what, error, f"its inputs have shapes {shapes}") from error
 
 
 def _example_files(examples: Examples, folder: Path) -> list[str]:
@@ -141,25 +131,6 @@ def _array(tensor: "TorchTensor") -> Array:
 
     wide = tensor.float() if tensor.dtype == torch.bfloat16 else tensor
     return wide.detach().cpu().resolve_conj().resolve_neg().numpy()
-
-
-@contextmanager
-def _in_inference(module: "TorchModule") -> Generator[None]:
-    """Put a module into its state for inference for a while: no gradients, nothing dropped."""
-    import torch
-
-    modes = [(each, each.training) for each in module.modules()]
-    mha: Any = torch.backends.mha
-    fastpath = mha.get_fastpath_enabled()
-    module.eval()
-    mha.set_fastpath_enabled(False)  # it makes one operator of a layer, which pnnx does not know
-    try:
-        with torch.no_grad():
-            yield
-    finally:
-        mha.set_fastpath_enabled(fastpath)
-        for each, mode in modes:
-            each.training = mode
 
 
 def _convert(program: str, traced: Path, options: list[str], whole: list[str]) -> None:

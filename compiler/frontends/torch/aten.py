@@ -3,7 +3,7 @@
 from functools import cache
 
 from . import rules as rules
-from .registry import RULES, Rule
+from .registry import REFUSED, RULES, Rule
 
 _PLACES = ("torch", "Tensor", "F")
 _PREFIXES = {"linalg_": "torch.linalg.", "fft_": "torch.fft.", "special_": "torch.special."}
@@ -21,6 +21,12 @@ def aten_rule(overload: str) -> Rule | None:
         if key in RULES:
             return RULES[key]
     return None
+
+
+def aten_refusal(overload: str) -> str:
+    """Return why the function that an overload is will not be taken; empty where nothing says."""
+    names = _functions(overload.partition(".")[0])
+    return next((REFUSED[name] for name in names if name in REFUSED), "")
 
 
 def _functions(packet: str) -> list[str]:

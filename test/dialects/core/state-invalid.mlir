@@ -28,3 +28,19 @@ func.func @one_input_twice(%x: tensor<i64>) -> (tensor<i64>, tensor<i64>) attrib
 } {
   return %x, %x : tensor<i64>, tensor<i64>
 }
+
+// expected-error @below {{'func.func' op makes 'y' the input 'x' in 'trivium.updates', must be}}
+func.func @update_of_what_is_state(%x: tensor<i64>) -> tensor<i64> attributes {
+  trivium.inputs = ["x"], trivium.outputs = ["y"], trivium.state = {y = "x"},
+  trivium.updates = {y = "x"}
+} {
+  return %x : tensor<i64>
+}
+
+// expected-error @below {{'func.func' op begins 'x' with tensor<2xi64> in 'trivium.initial', must be an input of 'trivium.state' and of its type}}
+func.func @begins_with_another_type(%x: tensor<i64>) -> tensor<i64> attributes {
+  trivium.inputs = ["x"], trivium.outputs = ["y"], trivium.state = {y = "x"},
+  trivium.initial = {x = dense<1> : tensor<2xi64>}
+} {
+  return %x : tensor<i64>
+}

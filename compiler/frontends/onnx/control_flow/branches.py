@@ -12,11 +12,12 @@ from .....dialects.core.sizes.atoms import Size
 from .....dialects.core.sizes.checks import Check
 from .....dialects.core.tensor import Tensor
 from ...core.bodies import Bodies
-from ...core.values import cast, tensor
+from ...core.branch_checks import guard_branches
+from ...core.joined_shapes import joined_shape
+from ...core.values import tensor
 from ..items import Item, kind_of, regrouped, spell_item, tensors_of
 from ..registry import Node
 from .joined_forms import form_of, in_form
-from .joined_sizes import joined_shape
 from .optional_forms import in_optionals
 from .sinking import BranchesDiffer
 
@@ -52,7 +53,7 @@ def _branch(
     if not able:
         raise next(each for each in made if isinstance(each, InvalidNode))
     types, found = _agreed(node, condition, able, outside)
-    _guard(node, condition, checks)
+    guard_branches(node.graphs.main, condition, checks)
     for block, each in zip(bodies.blocks, made, strict=True):
         with ir.InsertionPoint(block):
             if isinstance(each, InvalidNode):
@@ -64,20 +65,6 @@ def _branch(
     bodies.move_to(op)
     rest = iter(op.results)
     return tuple(regrouped(item, rest) for item in able[0])
-
-
-def _guard(node: Node, condition: ir.Value, checks: Sequence[Sequence[Check]]) -> None:
-    """Check sizes for a branch in runs that take it alone.
-
-    The condition becomes a size for this: 1 where the first branch is taken.
-    """
-    if not any(checks):
-        return
-    number = tri.Reshape.build(cast(condition, "i64"), shape=(1,)).y
-    (taken,) = node.found.define(number, [1])
-    for each, factor in zip(checks, (taken, 1 - taken), strict=True):
-        for check in each:
-            node.graphs.main.add_check(check, factor)
 
 
 def _imported(node: Node, graph: onnx.GraphProto, label: str) -> tuple[Item, ...] | InvalidNode:

@@ -10,11 +10,11 @@ from .....dialects.core.sizes.atoms import Size
 from .....dialects.core.tensor import Tensor
 from .....dialects.tri.control_flow import UNKNOWN
 from ...core.bodies import Bodies
+from ...core.joined_shapes import joined_shape
 from ...core.values import tensor
 from ..registry import Node
 from .carried_types import CarriedTypes
 from .collected import Collected, collect
-from .joined_sizes import joined_shape
 
 
 @dataclass(frozen=True)

@@ -25,14 +25,14 @@ LOGIC: tuple[tuple[str, type[Op]], ...] = (
     ("torch.logical_or", tri.Or),
     ("torch.logical_xor", tri.Xor),
 )
-BITS: tuple[tuple[str, type[Op], type[Op] | None], ...] = (
-    ("torch.bitwise_and", tri.BitwiseAnd, tri.And),
-    ("torch.bitwise_or", tri.BitwiseOr, tri.Or),
-    ("torch.bitwise_xor", tri.BitwiseXor, tri.Xor),
-    ("torch.bitwise_left_shift", tri.ShiftLeft, None),
-    ("torch.bitwise_right_shift", tri.ShiftRight, None),
+BITS: tuple[tuple[str, str, type[Op], type[Op] | None], ...] = (
+    ("torch.bitwise_and", "aten::__and__", tri.BitwiseAnd, tri.And),
+    ("torch.bitwise_or", "aten::__or__", tri.BitwiseOr, tri.Or),
+    ("torch.bitwise_xor", "aten::__xor__", tri.BitwiseXor, tri.Xor),
+    ("torch.bitwise_left_shift", "aten::__lshift__", tri.ShiftLeft, None),
+    ("torch.bitwise_right_shift", "aten::__rshift__", tri.ShiftRight, None),
 )
-"""Types, the op of integers, and that of bools."""
+"""Types of operators, the op of integers, and that of bools."""
 
 
 def _comparison(op: type[Op]) -> Callable[..., Op]:
@@ -90,8 +90,8 @@ def _bitwise(of_integers: type[Op], of_bools: type[Op] | None) -> Callable[..., 
     return combine
 
 
-for _type, _of_integers, _of_bools in BITS:
-    torch_op(_type)(_bitwise(_of_integers, _of_bools))
+for _type, _method, _of_integers, _of_bools in BITS:
+    torch_op(_type, _method)(_bitwise(_of_integers, _of_bools))
 
 
 @torch_op("torch.bitwise_not")

@@ -21,8 +21,11 @@ def dropout_module(input: Any, *, p: float = 0.5) -> Any:
     return input
 
 
-@torch_op("F.alpha_dropout", "F.dropout", "F.dropout1d", "F.dropout2d", "F.dropout3d")
-@torch_op("F.dropoutnd", "F.feature_alpha_dropout", renamed={"train": "training"})
+@torch_op("F.dropout1d", "F.dropout2d", "F.dropout3d", "F.dropoutnd")
+@torch_op(
+    *("F.alpha_dropout", "F.dropout", "F.feature_alpha_dropout", "aten::feature_dropout"),
+    renamed={"train": "training"},
+)
 def dropout(input: Any, *, p: float = 0.5, training: bool = False) -> Any:
     if training:
         raise Unsupported("drops elements at random (training=True), must be inference")

@@ -130,8 +130,10 @@ def instance_norm(
     use_input_stats: bool = True,
     eps: float = 1e-5,
 ) -> Value:
-    if use_input_stats or running_mean is None or running_var is None:
+    if running_mean is None or running_var is None:
         return _instance_norm(input, weight, bias, eps)
+    if use_input_stats:
+        raise Unsupported("changes its running statistics (use_input_stats=True)")
     return batch_norm(input, running_mean, running_var, weight, bias, eps=eps).y
 
 

@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 
 from ......dialects.core.errors import Invalid
-from ......dialects.core.tensor import Array, numpy_dtype
+from ......dialects.core.tensor import Array, is_integer, numpy_dtype
+from ....core.found_sizes import FoundSizes
 from ....core.main_function import MainFunction
 from ....core.values import tensor
 from ...element_types import torch_type
@@ -88,3 +89,13 @@ def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
     starts = np.arange(0, whole - size + 1, step)
     windows = take(self, starts[:, None] + np.arange(size), axis)
     return move(windows, axis + 1, rank_of(windows) - 1)
+
+
+@torch_op("aten::_local_scalar_dense", "aten::item")
+def item(self: Value, *, main: MainFunction) -> Any:
+    """Return an element as a number: an integer is a size that a run finds."""
+    element = reshape(self, ())
+    if not is_integer(tensor(self).dtype):
+        return element
+    (size,) = FoundSizes(main).compute(element)
+    return size

@@ -121,7 +121,7 @@ def nonzero(input: Value, *, main: MainFunction) -> Array | Value:
     return transpose(true_places(input, main), [1, 0])
 
 
-@torch_op("aten::where")
+@torch_op("aten::where", renamed={"condition": "input"})
 def where_true(input: Value, *, main: MainFunction) -> tuple[list[Value]]:
     """Return the indices along each axis of the elements that are not zero."""
     return (list(tri.Unbind.build(true_places(input, main), axis=0).results),)

@@ -221,9 +221,76 @@ def test_unsupported_operators_are_listed_by_module_and_line() -> None:
     assert "layers.0: error:" in message
 
 
-def test_models_that_change_their_inputs_are_refused_by_name() -> None:
-    with pytest.raises(CompileError, match=r"x: error: is changed by the model \(user_input_mut"):
-        trivium.compile(export(Function(lambda x: x.add_(1)), (torch.ones(2),), strict=False))
+class Mixed(nn.Module):
+    """An operator of the user, one that writes, and one of random numbers, each in a module."""
+
+    def __init__(self, *functions: Callable[[Any], Any]) -> None:
+        super().__init__()
+        self.layers = nn.ModuleList(map(Function, functions))
+
+    def forward(self, x: Any) -> Any:
+        for layer in self.layers:
+            x = layer(x)
+        return x
+
+
+@torch.library.custom_op("test_exported::doubled", mutates_args=())
+def doubled(x: torch.Tensor) -> torch.Tensor:
+    return x * 2
+
+
+@torch.library.custom_op("test_exported::doubled_in_place", mutates_args=("x",))
+def doubled_in_place(x: torch.Tensor) -> None:
+    x.mul_(2)
+
+
+doubled.register_fake(lambda x: torch.empty_like(x))
+
+
+def copied(x: Any) -> Any:
+    doubled_in_place(made := x.clone())
+    return made
+
+
+def test_operators_of_the_user_are_listed_with_what_to_do() -> None:
+    net = Mixed(doubled, copied, torch.rand_like)
+    with pytest.raises(CompileError) as caught:
+        trivium.compile(net, torch.ones(3))
+    first, second, third = caught.value.diagnostics
+    assert first.where == "layers.0"
+    assert first.message.startswith("'test_exported::doubled' operator 'doubled'")
+    assert "write a rule for it, which torch_op('test_exported::doubled') registers" in first.notes
+    assert second.where == "layers.1"
+    assert "'higher_order::auto_functionalized_v2' operator" in second.message
+    assert third.where == "layers.2"
+    assert "'aten::rand_like' operator 'rand_like' makes random numbers" in third.message
+    assert all("test_exported_programs.py" in each.notes[0] for each in (first, second, third))
+
+
+def test_branches_of_python_on_data_are_refused_by_their_line() -> None:
+    net = Function(lambda x: x + 1 if x.sum() > 0 else x - 1)
+    with pytest.raises(CompileError) as caught:
+        trivium.compile(net, torch.ones(3))
+    message = str(caught.value)
+    assert "'Function' module cannot be exported: GuardOnDataDependentSymNode" in message
+    assert "test_exported_programs.py" in message
+    assert "write branches on data by torch.cond" in message
+
+
+def test_operators_with_graphs_of_other_kinds_are_refused_by_name() -> None:
+    from torch.nn.attention.flex_attention import flex_attention
+
+    net = Function(lambda x: flex_attention(x, x, x))
+    with pytest.raises(CompileError, match=r"'higher_order::flex_attention' operator 'flex_att"):
+        trivium.compile(net, torch.ones(1, 1, 128, 16))
+
+
+def test_statistics_that_change_unseen_are_refused() -> None:
+    """torch does not say of instance normalisation that it writes to its buffers."""
+    net = nn.InstanceNorm1d(3, track_running_stats=True)
+    with pytest.raises(CompileError, match="changes its running statistics"):
+        trivium.compile(export(net.train(), (torch.randn(2, 3, 5),)))
+    trivium.compile(net, torch.randn(2, 3, 5), target="host")
 
 
 def test_results_that_no_operator_computes_are_refused() -> None:
@@ -242,7 +309,9 @@ def test_other_versions_of_the_schema_are_refused(tmp_path: Path) -> None:
     model = json.loads(files[name])
     model["schema_version"]["major"] = 9
     files[name] = json.dumps(model).encode()
-    with pytest.raises(CompileError, match="has schema version 9, must be 8"):
+    with pytest.raises(
+        CompileError, match=r"which torch 2\.\S+ has saved, has schema version 9, must be 8"
+    ):
         trivium.compile(_written(files, tmp_path / "new.pt2"))
 
 

@@ -133,7 +133,7 @@ def test_bound_sizes_give_the_static_module(
 
 
 def session_of(net: nn.Module, example: Any, **options: Any) -> trivium.Session:
-    return trivium.compile(net, example, target="host", **options)
+    return trivium.compile(net, example, target="host", converter="pnnx", **options)
 
 
 def ranges_of(net: nn.Module, example: Any, **options: Any) -> dict[str, tuple[int, int | None]]:

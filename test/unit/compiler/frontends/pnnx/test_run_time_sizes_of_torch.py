@@ -50,7 +50,7 @@ FOUND = {
 def agrees(function: Callable[..., Any], *runs: tuple[Any, ...]) -> None:
     first, second = runs
     session = trivium.compile(
-        Module(function).eval(), example_inputs=first, example_inputs2=second, target="host"
+        Module(function).eval(), first, example_inputs2=second, converter="pnnx", target="host"
     )
     for inputs in runs:
         found = session.run({f"in{i}": x.numpy() for i, x in enumerate(inputs)})["out0"]

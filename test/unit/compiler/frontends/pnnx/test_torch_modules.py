@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,8 @@ from trivium.dialects import tri
 torch = pytest.importorskip("torch")
 pytest.importorskip("pnnx", reason="pnnx of trivium[torch] is missing")
 from torch import nn  # noqa: E402
+
+compiled = partial(trivium.compile, converter="pnnx")
 
 SOFTENED = "test_torch_modules.Softened"
 
@@ -56,7 +59,7 @@ class Softened(nn.Module):
 def test_module_equals_torch() -> None:
     torch.manual_seed(0)
     net, x = Small(), torch.randn(2, 3, 9, 7)
-    session = trivium.compile(net, example_inputs=x)
+    session = compiled(net, example_inputs=x)
     assert net.training
     assert net.norm.training
     assert session.manifest.source == "Small"
@@ -67,7 +70,7 @@ def test_module_equals_torch() -> None:
 def test_inputs_are_flat_and_scalars_are_typed() -> None:
     x, factors = torch.randn(4, 3), [torch.tensor(2.5), torch.tensor([1, -2, 3])]
     keep = torch.tensor([True, False, True])
-    session = trivium.compile(Scaled(), (x, factors, keep))
+    session = compiled(Scaled(), (x, factors, keep))
     flat = [each.numpy() for each in (x, *factors, keep)]
     got = session.run({f"in{i}": array for i, array in enumerate(flat)})
     for y, want in zip(got.values(), Scaled()(x, factors, keep), strict=True):
@@ -76,7 +79,7 @@ def test_inputs_are_flat_and_scalars_are_typed() -> None:
 
 
 def test_check_takes_modules() -> None:
-    placed = trivium.check(Small(), example_inputs=(torch.zeros(1, 3, 4, 4),))
+    placed = trivium.check(Small(), converter="pnnx", example_inputs=(torch.zeros(1, 3, 4, 4),))
     assert {placement.target for placement in placed} == {"cpu"}
 
 
@@ -84,7 +87,7 @@ def test_module_with_a_rule_stays_whole() -> None:
     x = torch.randn(2, 3)
     net = nn.Sequential(nn.Linear(3, 3), Softened())
     want = net(x).detach().numpy()
-    plain = trivium.compile(net, example_inputs=x)
+    plain = compiled(net, example_inputs=x)
     np.testing.assert_allclose(plain(x.numpy()), want, atol=1e-6, rtol=0)
 
     seen: list[str] = []
@@ -95,7 +98,7 @@ def test_module_with_a_rule_stays_whole() -> None:
         return tri.Mul.build(input, tri.Sigmoid.build(tri.Mul.build(input, slope).y).y)
 
     try:
-        whole = trivium.compile(net, example_inputs=x)
+        whole = compiled(net, example_inputs=x)
     finally:
         del RULES[SOFTENED]
     assert seen == [SOFTENED]
@@ -114,7 +117,7 @@ def test_module_with_a_rule_stays_whole() -> None:
 def test_refuses_what_cannot_be_traced(example_inputs: object, message: str) -> None:
     net = Small()
     with pytest.raises(trivium.CompileError) as error:
-        trivium.compile(net, example_inputs=example_inputs)
+        compiled(net, example_inputs=example_inputs)
     assert f"error: {message}" in str(error.value)
     assert net.training
 
@@ -125,7 +128,7 @@ def test_failure_has_the_words_of_pnnx(tmp_path: Path, monkeypatch: pytest.Monke
     program.chmod(0o755)
     monkeypatch.setattr("pnnx.EXEC_PATH", str(program))
     with pytest.raises(trivium.CompileError) as error:
-        trivium.compile(Small(), example_inputs=torch.zeros(1, 3, 4, 4))
+        compiled(Small(), example_inputs=torch.zeros(1, 3, 4, 4))
     (diagnostic,) = error.value.diagnostics
     assert diagnostic.message == "pnnx failed with status 3, its last lines follow"
     assert diagnostic.notes == tuple(f"line {i}" for i in range(2, 10))
@@ -134,7 +137,7 @@ def test_failure_has_the_words_of_pnnx(tmp_path: Path, monkeypatch: pytest.Monke
 def test_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pnnx", None)
     with pytest.raises(trivium.CompileError, match=r"pip install 'trivium\[torch\]'"):
-        trivium.compile(Small(), example_inputs=torch.zeros(1, 3, 4, 4))
+        compiled(Small(), example_inputs=torch.zeros(1, 3, 4, 4))
 
 
 def test_example_inputs_are_for_modules() -> None:
@@ -150,7 +153,7 @@ def test_unsupported_operators_are_found_by_name() -> None:
             return torch.randn_like(x) + x
 
     with pytest.raises(trivium.CompileError, match=r"Drawn:\d+: error: 'torch.randn_like'"):
-        trivium.compile(Drawn(), example_inputs=torch.zeros(2))
+        compiled(Drawn(), example_inputs=torch.zeros(2))
 
 
 def test_torch_is_imported_for_modules_only() -> None:
@@ -168,7 +171,7 @@ def test_layers_of_transformers_are_traced_as_their_parts() -> None:
     torch.manual_seed(0)
     layer = nn.TransformerEncoderLayer(16, 4, 32, batch_first=True).eval()
     x = torch.randn(2, 5, 16)
-    session = trivium.compile(layer, example_inputs=x)
+    session = compiled(layer, example_inputs=x)
     assert torch.backends.mha.get_fastpath_enabled()
     np.testing.assert_allclose(session(x.numpy()), layer(x).detach().numpy(), atol=2e-6, rtol=0)
 
@@ -189,7 +192,7 @@ def test_warns_of_what_pnnx_loses() -> None:
     torch.manual_seed(0)
     x = torch.randn(1, 6, 8)
     with pytest.warns(UserWarning, match=r"output 'out0' differs by \d+% from what the torch mod"):
-        trivium.compile(Causal(), example_inputs=x)
+        compiled(Causal(), example_inputs=x)
 
 
 def test_compares_what_it_can(recwarn: pytest.WarningsRecorder) -> None:
@@ -198,6 +201,6 @@ def test_compares_what_it_can(recwarn: pytest.WarningsRecorder) -> None:
             return x * 0, x / 0, x.bool(), torch.view_as_complex(x)
 
     x = torch.tensor([[1.0, 0.0], [-1.0, 2.0]])
-    session = trivium.compile(Odd(), example_inputs=x)
+    session = compiled(Odd(), example_inputs=x)
     assert not [w for w in recwarn.list if "differs" in str(w.message)]
     assert session(x.numpy())[3].dtype == np.complex64

@@ -1,0 +1,69 @@
+"""Rules for batch normalisation in training, which also returns new running statistics."""
+
+from typing import Any
+
+import numpy as np
+
+from ......dialects import tri
+from ......dialects.core.tensor import numpy_dtype
+from ....core.values import constant, tensor
+from ...registry import Value, torch_op
+from .. import norm, reduce
+
+
+@torch_op("aten::_native_batch_norm_legit_functional")
+def batch_norm_with_new_statistics(
+    input: Value,
+    weight: Value | None = None,
+    bias: Value | None = None,
+    *,
+    running_mean: Value,
+    running_var: Value,
+    training: bool,
+    momentum: float,
+    eps: float,
+) -> tuple[Any, ...]:
+    """Normalise by the statistics of the batch, and move the running ones towards these.
+
+    Mean and deviation are for gradients, and are not computed.
+    """
+    if not training:
+        made = norm.batch_norm(input, running_mean, running_var, weight, bias, eps=eps)
+        return made, None, None, running_mean, running_var
+    mean = reduce.mean(input, _others(input))
+    made = norm.batch_norm(input, mean, _variance(input, 0), weight, bias, eps=eps)
+    new_mean = _moved(running_mean, mean, momentum)
+    new_variance = _moved(running_var, _variance(input, 1), momentum)
+    return made, None, None, new_mean, new_variance
+
+
+@torch_op("aten::_native_batch_norm_legit.no_stats")
+def batch_norm_of_batch(
+    input: Value,
+    weight: Value | None = None,
+    bias: Value | None = None,
+    *,
+    training: bool,
+    momentum: float = 0.0,
+    eps: float,
+) -> tuple[Any, ...]:
+    """Normalise by the statistics of the batch, whatever `training` is: there are no others."""
+    mean, variance = reduce.mean(input, _others(input)), _variance(input, 0)
+    made = norm.batch_norm(input, mean, variance, weight, bias, eps=eps)
+    return made, None, None
+
+
+def _others(x: Value) -> tuple[int, ...]:
+    """List the axes beside that of channels."""
+    return tuple(axis for axis in range(tensor(x).rank) if axis != 1)
+
+
+def _variance(x: Value, correction: float) -> Value:
+    return reduce.var(x, _others(x), correction=correction)
+
+
+def _moved(running: Value, found: Value, momentum: float) -> Value:
+    """Return running statistics, a part of which is replaced by what was found."""
+    kind = numpy_dtype(tensor(running).dtype)
+    kept, added = (constant(np.array(part, kind)) for part in (1 - momentum, momentum))
+    return tri.Add.build(tri.Mul.build(running, kept).y, tri.Mul.build(found, added).y).y
