@@ -42,11 +42,13 @@ class AddressRuns:
     def address_run(self, shapes: Shapes) -> AddressRun | None:
         """Return the run at shapes of all inputs; None where steps need more than addresses.
 
-        Raises RunError where shapes do not fit together or to the package.
+        Waits for the end of a run in another thread. Raises RunError where shapes do not fit
+        together or to the package.
         """
         if not self._needs_addresses_alone():
             return None
-        plan = self._plan if self._plans is None else self._plans.at(shapes)
+        with self._busy:  # a plan may need a larger arena
+            plan = self._plan if self._plans is None else self._plans.at(shapes)
         if plan.rest is not None:
             return None
         work = (self._bases, plan.steps, self._busy, plan.arenas.get(ARENA, 0))

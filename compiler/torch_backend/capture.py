@@ -1,0 +1,143 @@
+"""A graph of Dynamo as a program of torch.export, in which only tensors that change are inputs."""
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from torch import fx
+
+from ..frontends.exported.export import read_exported
+from ..frontends.exported.graph import Port, Program, Reference
+from .graph_inputs import GraphInputs, Number, placeholders, symbolic_axes
+from .weights import frozen_weights
+
+
+@dataclass(frozen=True)
+class Capture:
+    """Hold a program for a compilation, and how its ports come from arguments and results.
+
+    `inputs` are the arguments that it takes, `frozen` those that are constants of it. `mutated` are
+    the arguments that are overwritten by the first results. `fixed` are the tensors and axes whose
+    sizes torch.export has made numbers though they are symbols of Dynamo.
+    """
+
+    program: Program
+    inputs: tuple[int, ...]
+    frozen: tuple[int, ...]
+    mutated: tuple[int, ...]
+    fixed: tuple[tuple[int, int], ...]
+
+
+def capture(
+    module: fx.GraphModule,
+    outputs: Sequence[fx.Node],
+    inputs: GraphInputs,
+    arguments: Sequence[Any],
+    numbers: Mapping[int, Number],
+    freezable: frozenset[int],
+) -> Capture:
+    """Export the graph of a module as it computes `outputs` of the arguments of a call.
+
+    `numbers` are the values of the inputs that are numbers, `freezable` the weights that may become
+    constants: all that the graph does not write. Raises what torch.export raises, and CompileError.
+    """
+    taken = sorted([*inputs.tensors, *inputs.weights])
+    nodes = placeholders(module.graph)
+    axes = {index: symbolic_axes(nodes[index]) for index in inputs.tensors}
+    exported = _export(
+        _of_tensors(module, outputs, inputs, numbers),
+        [arguments[index] for index in taken],
+        [axes.get(index, []) for index in taken],
+    )
+    program = read_exported(exported)
+    names = [port.value.name for port in program.inputs if port.kind == "user_input"]
+    index_of = dict(zip(names, taken, strict=True))
+    mutated = [index_of[p.target] for p in program.outputs if p.kind == "user_input_mutation"]
+    frozen = freezable.difference(mutated)
+    return Capture(
+        _with_weights(program, index_of, frozen, arguments),
+        tuple(index for index in taken if index not in frozen),
+        tuple(sorted(frozen)),
+        tuple(mutated),
+        tuple(
+            (index_of[name], axis)
+            for name in names
+            for axis in axes.get(index_of[name], [])
+            if isinstance(program.types[name].sizes[axis], int)
+        ),
+    )
+
+
+def _of_tensors(
+    module: fx.GraphModule,
+    outputs: Sequence[fx.Node],
+    inputs: GraphInputs,
+    numbers: Mapping[int, Number],
+) -> fx.GraphModule:
+    """Return the module as a function of its tensors alone, with numbers as constants."""
+    known: dict[fx.Node, fx.Node] = {}
+    graph = fx.Graph()
+    graph.graph_copy(module.graph, known)
+    graph.output(tuple(known[node] for node in outputs))
+    nodes = placeholders(graph)
+    with graph.inserting_after(nodes[-1]):
+        for index, (tensor, axis) in inputs.sizes.items():
+            size = graph.call_function(torch.ops.aten.sym_size.int, (nodes[tensor], axis))
+            nodes[index].replace_all_uses_with(size)
+    for index, number in numbers.items():
+        _replace(nodes[index], number)
+    for index in (*inputs.sizes, *numbers):
+        graph.erase_node(nodes[index])
+    return fx.GraphModule(module, graph)
+
+
+def _replace(node: fx.Node, number: Any) -> None:
+    """Replace an input, or the items of one that is a tensor, by a number."""
+    for user in list(node.users):
+        if user.op == "call_method" and user.target == "item":
+            user.replace_all_uses_with(number)
+            user.graph.erase_node(user)
+    node.replace_all_uses_with(number)
+
+
+def _export(
+    module: fx.GraphModule, examples: Sequence[torch.Tensor], axes: Sequence[Sequence[int]]
+) -> Any:
+    """Export a module for tensors like the examples, of which only types and sizes are looked at."""
+    auto = torch.export.Dim.AUTO
+    shapes = tuple(dict.fromkeys(each, auto) if each else None for each in axes)
+    with torch.inference_mode(False), torch.no_grad(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # torch warns of what it does itself
+        tensors = tuple(map(_like, examples))
+        return torch.export.export(module, tensors, dynamic_shapes=shapes, strict=False)
+
+
+def _like(example: torch.Tensor) -> torch.Tensor:
+    """Return a tensor of which no element is ever touched."""
+    return torch.empty_strided(example.shape, example.stride(), dtype=example.dtype)
+
+
+def _with_weights(
+    program: Program, index_of: Mapping[str, int], frozen: frozenset[int], arguments: Sequence[Any]
+) -> Program:
+    """Return a program with some inputs as weights, and the values that inputs get as results."""
+    names = {name: index for name, index in index_of.items() if index in frozen}
+    weights = frozen_weights(names, arguments)
+    return replace(
+        program,
+        inputs=[_as_weight(port, weights) for port in program.inputs],
+        outputs=[
+            replace(port, kind="user_output") if port.kind == "user_input_mutation" else port
+            for port in program.outputs
+        ],
+        weights={**program.weights, **weights},
+        output_names=[],
+    )
+
+
+def _as_weight(port: Port, weights: Mapping[str, Any]) -> Port:
+    if isinstance(port.value, Reference) and port.value.name in weights:
+        return Port("parameter", port.value, port.value.name)
+    return port

@@ -1,0 +1,128 @@
+"""A graph of Dynamo that is compiled when it is called, and again when its weights change."""
+
+import threading
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import fx
+
+from ...dialects.core.errors import CompileError
+from ...runtime.errors import RunError
+from .gradients import WithoutGradients
+from .graph_inputs import classify, number_of
+from .report import compiling, report_eager
+from .results import Results
+from .tensor_session import TensorSession
+from .variant import EAGER, Variant, compile_variant
+from .weights import changed, may_freeze
+
+MOST_VARIANTS = 8
+"""For how many values of the numbers among its inputs a graph is compiled."""
+
+MOST_CHANGES = 2
+"""How often a weight may change before it is an input of the code."""
+
+_Key = tuple[Any, ...]
+
+
+class CompiledGraph:
+    """A graph of Dynamo; it is called with flat arguments, and returns its outputs in order."""
+
+    def __init__(
+        self, module: fx.GraphModule, examples: Sequence[Any], options: Mapping[str, Any]
+    ) -> None:
+        """Look at a graph, and at example arguments, without compiling it; raises Unsupported."""
+        self._module = module
+        self._options = options
+        self._inputs = classify(module.graph, examples)
+        self._results = Results(module.graph)
+        self._needs_gradient = [
+            bool(getattr(node.meta["example_value"], "requires_grad", False))
+            for node in self._results.computed
+        ]
+        self._is_plain = self._results.are_computed and not any(self._needs_gradient)
+        self._volatile = {i for i in self._inputs.weights if not may_freeze(examples[i])}
+        self._changes: Counter[int] = Counter()
+        self._fixed: tuple[tuple[int, int], ...] = ()
+        self._has_key = bool(self._inputs.numbers)
+        self._variants: dict[_Key, Variant] = {}
+        self._lock = threading.Lock()
+
+    def __call__(self, *arguments: Any) -> Sequence[Any]:
+        """Return the outputs of the graph; tensors are new, or views of arguments."""
+        key = self._key(arguments) if self._has_key else ()
+        variant = self._variants.get(key)
+        if variant is None or (variant.frozen and changed(variant.frozen, arguments)):
+            variant = self._compiled(arguments)
+        session = variant.session
+        if session is None:
+            return self._module.forward(*arguments)
+        try:
+            if self._is_plain and not variant.mutated:
+                return session([arguments[index] for index in variant.inputs])
+            return self._run(session, variant, arguments)
+        except RunError as error:  # sizes that torch.export has excluded; nothing has run
+            self._refuse(error)
+            return self._module.forward(*arguments)
+
+    def _run(
+        self, session: TensorSession, variant: Variant, arguments: Sequence[Any]
+    ) -> Sequence[Any]:
+        if variant.mutated and variant.overlaps(arguments):
+            return self._module.forward(*arguments)
+
+        def compute() -> Sequence[torch.Tensor]:
+            made = session([arguments[index].detach() for index in variant.inputs])
+            count = len(variant.mutated)
+            for index, value in zip(variant.mutated, made[:count], strict=True):
+                arguments[index].copy_(value)
+            return made[count:]
+
+        if any(self._needs_gradient):
+            computed = WithoutGradients.apply(compute, self._needs_gradient, *arguments)
+        else:
+            computed = compute()
+        return [make(arguments, computed) for make in self._results.made]
+
+    # -- compilation --------------------------------------------------------------------------
+
+    def _key(self, arguments: Sequence[Any]) -> _Key:
+        """Return the numbers and sizes that the code is made for."""
+        numbers = [repr(number_of(arguments[index])) for index in self._inputs.numbers]
+        return *numbers, *(arguments[index].shape[axis] for index, axis in self._fixed)
+
+    def _compiled(self, arguments: Sequence[Any]) -> Variant:
+        """Compile the graph for the arguments of a call, or decide that eager torch runs."""
+        with self._lock:
+            variant = self._variants.get(self._key(arguments))
+            if variant is not None:
+                found = changed(variant.frozen, arguments)
+                if not found:
+                    return variant  # another thread has compiled it
+                self._changes.update(found)
+                self._volatile.update(i for i in found if self._changes[i] > MOST_CHANGES)
+            elif len(self._variants) >= MOST_VARIANTS:
+                what = f"compiled for {MOST_VARIANTS} values of its numbers and sizes"
+                return self._refuse(CompileError(f"it is {what}, not for those of this call"))
+            variant = self._compile(arguments)
+            self._fixed += tuple(each for each in variant.fixed if each not in self._fixed)
+            self._has_key = self._has_key or bool(self._fixed)
+            self._variants[self._key(arguments)] = variant
+            return variant
+
+    def _compile(self, arguments: Sequence[Any]) -> Variant:
+        work = (self._module, self._results.computed, self._inputs, arguments)
+        try:
+            with compiling(self._module.graph):
+                return compile_variant(*work, frozenset(self._volatile), self._options)
+        except Exception as error:  # torch.export, and operators of users, may raise anything
+            return self._refuse(error)
+
+    def _refuse(self, error: Exception) -> Variant:
+        """Report why eager torch runs; where that is not wanted, raise the error."""
+        if self._options.get("strict"):
+            raise error
+        report_eager(self._module.graph, error)
+        return EAGER

@@ -1,0 +1,43 @@
+"""What a user can see of the backend: torch's logs and torch's counters."""
+
+import logging
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
+
+from torch import fx
+from torch._dynamo.utils import counters
+
+from ...dialects.core.errors import CompileError, Unsupported
+from ...runtime.errors import RunError
+
+LOG = logging.getLogger("torch._dynamo.backends.trivium")
+"""Below the logger of Dynamo: warnings are shown by default, all lines by TORCH_LOGS=+dynamo."""
+
+
+def count(what: str) -> None:
+    """Count in `torch._dynamo.utils.counters["trivium"]`: graphs, sessions, and graphs in eager."""
+    counters["trivium"][what] += 1
+
+
+def report_eager(graph: fx.Graph, error: Exception) -> None:
+    """Tell why a graph runs in eager torch; what is no refusal has its traceback."""
+    count("eager")
+    expected = isinstance(error, (CompileError, RunError, Unsupported))
+    reason = str(error) if expected else f"{type(error).__name__}: {error}"
+    LOG.warning("a graph of %d calls runs in eager torch: %s", _calls(graph), reason)
+    if not expected:
+        LOG.info("the error was raised here", exc_info=error)
+
+
+@contextmanager
+def compiling(graph: fx.Graph) -> Generator[None]:
+    """Tell that a graph was compiled, and how long that took."""
+    start = time.perf_counter()
+    yield
+    count("sessions")
+    LOG.info("compiled a graph of %d calls in %.1f s", _calls(graph), time.perf_counter() - start)
+
+
+def _calls(graph: fx.Graph) -> int:
+    return sum(node.op.startswith("call_") for node in graph.nodes)
