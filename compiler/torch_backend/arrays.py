@@ -1,12 +1,16 @@
 """Tensors of torch as numpy arrays and back, in place."""
 
 import importlib
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import torch
 
 from ...dialects.core.tensor import Array
+
+_untyped: Any = torch
+_from_numpy: Callable[[Any], torch.Tensor] = _untyped.from_numpy
 
 
 def array_of(tensor: torch.Tensor) -> Array:
@@ -22,8 +26,8 @@ def tensor_of(array: Array) -> torch.Tensor:
     """Return an array that nobody else has as a tensor, in place where it may be written."""
     given: Any = array if array.flags.writeable else array.copy()
     if given.dtype.name != "bfloat16":
-        return torch.from_numpy(np.asarray(given))
-    return torch.from_numpy(given.view(np.int16)).view(torch.bfloat16)
+        return _from_numpy(given)
+    return _from_numpy(given.view(np.int16)).view(torch.bfloat16)
 
 
 def dtype_of(name: str) -> torch.dtype:

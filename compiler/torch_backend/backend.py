@@ -3,8 +3,8 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import torch
 from torch import fx
+from torch._dynamo import config
 
 from ...dialects.core.errors import Unsupported
 from .compiled_graph import CompiledGraph
@@ -12,7 +12,7 @@ from .options import read_options
 from .report import count, report_eager
 
 # Dynamo would leave recurrent layers to eager torch: other backends unroll them over time.
-torch._dynamo.config.allow_rnn = True
+config.allow_rnn = True
 
 
 def compile_graph(
@@ -37,5 +37,8 @@ def compile_graph(
             raise
         report_eager(module.graph, error)
         return module.forward
-    # A function is called sooner than an object.
-    return graph.__call__
+
+    def call(*arguments: Any) -> Sequence[Any]:
+        return graph.call(*arguments)  # which is another one when it is compiled
+
+    return call

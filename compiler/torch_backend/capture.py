@@ -105,7 +105,7 @@ def _replace(node: fx.Node, number: Any) -> None:
 def _export(
     module: fx.GraphModule, examples: Sequence[torch.Tensor], axes: Sequence[Sequence[int]]
 ) -> Any:
-    """Export a module for tensors like the examples, of which only types and sizes are looked at."""
+    """Export a module for tensors of the types and sizes of the examples."""
     auto = torch.export.Dim.AUTO
     shapes = tuple(dict.fromkeys(each, auto) if each else None for each in axes)
     with torch.inference_mode(False), torch.no_grad(), warnings.catch_warnings():

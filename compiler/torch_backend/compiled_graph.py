@@ -10,7 +10,8 @@ from torch import fx
 
 from ...dialects.core.errors import CompileError
 from ...runtime.errors import RunError
-from .gradients import WithoutGradients
+from .fast_call import Call, fast_call
+from .gradients import compute_without_gradients
 from .graph_inputs import classify, number_of
 from .report import compiling, report_eager
 from .results import Results
@@ -28,7 +29,7 @@ _Key = tuple[Any, ...]
 
 
 class CompiledGraph:
-    """A graph of Dynamo; it is called with flat arguments, and returns its outputs in order."""
+    """A graph of Dynamo; `call` takes flat arguments, and returns the outputs in order."""
 
     def __init__(
         self, module: fx.GraphModule, examples: Sequence[Any], options: Mapping[str, Any]
@@ -49,9 +50,10 @@ class CompiledGraph:
         self._has_key = bool(self._inputs.numbers)
         self._variants: dict[_Key, Variant] = {}
         self._lock = threading.Lock()
-
-    def __call__(self, *arguments: Any) -> Sequence[Any]:
+        self.call: Call = self._call
         """Return the outputs of the graph; tensors are new, or views of arguments."""
+
+    def _call(self, *arguments: Any) -> Sequence[Any]:
         key = self._key(arguments) if self._has_key else ()
         variant = self._variants.get(key)
         if variant is None or (variant.frozen and changed(variant.frozen, arguments)):
@@ -80,10 +82,7 @@ class CompiledGraph:
                 arguments[index].copy_(value)
             return made[count:]
 
-        if any(self._needs_gradient):
-            computed = WithoutGradients.apply(compute, self._needs_gradient, *arguments)
-        else:
-            computed = compute()
+        computed = compute_without_gradients(compute, self._needs_gradient, arguments)
         return [make(arguments, computed) for make in self._results.made]
 
     # -- compilation --------------------------------------------------------------------------
@@ -110,7 +109,14 @@ class CompiledGraph:
             self._fixed += tuple(each for each in variant.fixed if each not in self._fixed)
             self._has_key = self._has_key or bool(self._fixed)
             self._variants[self._key(arguments)] = variant
+            self.call = self._fast_call(variant) or self._call
             return variant
+
+    def _fast_call(self, variant: Variant) -> Call | None:
+        if variant.session is None or variant.mutated or self._has_key or not self._is_plain:
+            return None
+        run = variant.session.static_run()
+        return run and fast_call(run, variant.inputs, variant.frozen, self._call)
 
     def _compile(self, arguments: Sequence[Any]) -> Variant:
         work = (self._module, self._results.computed, self._inputs, arguments)

@@ -11,12 +11,24 @@ _REFUSED = (
 )
 
 
-class WithoutGradients(torch.autograd.Function):
+def compute_without_gradients(
+    compute: Callable[[], Sequence[torch.Tensor]],
+    needs_gradient: Sequence[bool],
+    arguments: Sequence[Any],
+) -> Sequence[torch.Tensor]:
+    """Return what `compute` computes of arguments; those that need a gradient refuse it later."""
+    if not any(needs_gradient):
+        return compute()
+    function: Any = _WithoutGradients
+    return function.apply(compute, needs_gradient, *arguments)
+
+
+class _WithoutGradients(torch.autograd.Function):
     """Compute tensors that need gradients, as eager torch's do; `backward` is an error."""
 
     @staticmethod
     def forward(
-        context: Any,
+        ctx: Any,
         compute: Callable[[], Sequence[torch.Tensor]],
         needs_gradient: Sequence[bool],
         *arguments: Any,
@@ -24,10 +36,10 @@ class WithoutGradients(torch.autograd.Function):
         """Return what `compute` returns; `arguments` are what it depends on."""
         computed = tuple(compute())
         pairs = zip(computed, needs_gradient, strict=True)
-        context.mark_non_differentiable(*(each for each, needs in pairs if not needs))
+        ctx.mark_non_differentiable(*(each for each, needs in pairs if not needs))
         return computed
 
     @staticmethod
-    def backward(context: Any, *gradients: Any) -> Any:
+    def backward(ctx: Any, *gradients: Any) -> Any:
         """Raise RuntimeError."""
         raise RuntimeError(_REFUSED)

@@ -63,7 +63,8 @@ def number_of(argument: Any) -> Number:
 
 def spelled(size: Any) -> str:
     """Spell a size without making it a guard of Dynamo: `4`, `s77`, `2*s77`."""
-    return str(size.node.expr) if isinstance(size, torch.SymInt) else str(size)
+    symbolic: Any = size if isinstance(size, torch.SymInt) else None
+    return str(size if symbolic is None else symbolic.node.expr)
 
 
 def _axes_by_symbol(nodes: Sequence[fx.Node]) -> dict[str, tuple[int, int]]:

@@ -137,7 +137,8 @@ def _is_tensor(node: Any) -> bool:
 
 
 def _storage(value: torch.Tensor) -> int:
-    return value.untyped_storage()._cdata
+    storage: Any = value.untyped_storage()
+    return storage._cdata
 
 
 def _is_whole(value: torch.Tensor) -> bool:

@@ -17,10 +17,17 @@ MOST_SHAPES = 64
 """For how many shapes of the inputs a run is kept; each holds the sizes of all its kernels."""
 
 # What the code of Inductor calls: a third of the time of torch.empty_strided.
-_empty: Callable[[Sequence[int], Sequence[int], torch.dtype], torch.Tensor] = (
-    guards._empty_strided_cpu
-)
+_guards: Any = guards
+empty: Callable[[Sequence[int], Sequence[int], torch.dtype], torch.Tensor]
+empty = _guards._empty_strided_cpu
 _Outputs = tuple[tuple[tuple[int, ...], tuple[int, ...], torch.dtype], ...]
+
+
+class TensorRun(NamedTuple):
+    """Hold what runs each clone of a session at some shapes, and what the outputs are then."""
+
+    clones: list[Callable[[Sequence[int]], bool]]
+    outputs: _Outputs
 
 
 class TensorSession:
@@ -30,7 +37,7 @@ class TensorSession:
         self._clones = [session]
         self._names = [port.name for port in session.inputs]
         self._dtypes = [dtype_of(port.dtype) for port in session.outputs]
-        self._runs: dict[Shapes, _Run] = {}
+        self._runs: dict[Shapes, TensorRun] = {}
         self._lock = threading.Lock()
         self._by_address = True
         self._static: Any = None
@@ -42,13 +49,13 @@ class TensorSession:
 
         Raises RunError where their sizes do not fit.
         """
-        shapes = self._static or tuple([each.shape for each in inputs])
+        shapes: Any = self._static or tuple([each.shape for each in inputs])
         run = self._runs.get(shapes) or self._prepare(shapes)
         if run is None:
             return self._run_arrays(inputs)
         # Memory that is not contiguous is copied; the list keeps the copies until the end.
         read = [each if each.is_contiguous() else each.contiguous() for each in inputs]
-        made = [_empty(*each) for each in run.outputs]
+        made = [empty(*each) for each in run.outputs]
         addresses = [each.data_ptr() for each in read]
         addresses += [each.data_ptr() for each in made]
         for run_clone in run.clones:
@@ -57,7 +64,11 @@ class TensorSession:
         self._run_on_another(shapes, run, addresses)
         return made
 
-    def _prepare(self, shapes: Shapes) -> "_Run | None":
+    def static_run(self) -> TensorRun | None:
+        """Return the only run that there is; None where sizes change, or arrays are needed."""
+        return None if self._static is None else self._prepare(self._static)
+
+    def _prepare(self, shapes: Shapes) -> TensorRun | None:
         """Return the run at some shapes; None where the session must have arrays."""
         if not self._by_address:
             return None
@@ -68,7 +79,7 @@ class TensorSession:
                 return None
             if len(self._runs) == MOST_SHAPES:
                 self._runs.clear()
-            run = _Run([found.run], self._outputs(found))
+            run = TensorRun([found.run], self._outputs(found))
             self._runs[shapes] = run
             return run
 
@@ -76,7 +87,7 @@ class TensorSession:
         pairs = zip(found.outputs, self._dtypes, strict=True)
         return tuple((shape, _strides(shape), dtype) for shape, dtype in pairs)
 
-    def _run_on_another(self, shapes: Shapes, run: "_Run", addresses: Sequence[int]) -> None:
+    def _run_on_another(self, shapes: Shapes, run: TensorRun, addresses: Sequence[int]) -> None:
         done = False
         while not done:
             with self._lock:
@@ -92,13 +103,6 @@ class TensorSession:
         with self._lock:
             made = self._clones[0].run(feeds)
         return [tensor_of(each) for each in made.values()]
-
-
-class _Run(NamedTuple):
-    """Hold what runs each clone of a session at some shapes, and what the outputs are then."""
-
-    clones: list[Callable[[Sequence[int]], bool]]
-    outputs: _Outputs
 
 
 def _strides(shape: Sequence[int]) -> tuple[int, ...]:

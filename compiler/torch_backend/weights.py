@@ -2,7 +2,8 @@
 
 import ctypes
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import torch
 
@@ -27,7 +28,8 @@ class TorchWeight(Weight):
         return array_of(self._tensor)
 
 
-class WatchedWeight(NamedTuple):
+@dataclass(frozen=True)
+class WatchedWeight:
     """Describe a weight as it was frozen: an argument's number, its object, memory and version.
 
     Torch counts no version for a write by way of `.data`: the word in the middle of the memory,
