@@ -13,6 +13,9 @@ from ..frontends.exported.graph import Port, Program, Reference
 from .graph_inputs import GraphInputs, Number, placeholders, symbolic_axes
 from .weights import frozen_weights
 
+_NODE = "trivium.node"
+"""The annotation of operators of a program with the node of the graph that they come from."""
+
 
 @dataclass(frozen=True)
 class Capture:
@@ -70,6 +73,11 @@ def capture(
     )
 
 
+def node_at(place: str) -> str:
+    """Return the name of the node of the graph that a diagnostic of its program is about."""
+    return place.partition(".")[0]
+
+
 def _of_tensors(
     module: fx.GraphModule,
     outputs: Sequence[fx.Node],
@@ -80,6 +88,8 @@ def _of_tensors(
     known: dict[fx.Node, fx.Node] = {}
     graph = fx.Graph()
     graph.graph_copy(module.graph, known)
+    for node, copy in known.items():
+        copy.meta["custom"] = {**copy.meta.get("custom", {}), _NODE: node.name}
     graph.output(tuple(known[node] for node in outputs))
     nodes = placeholders(graph)
     with graph.inserting_after(nodes[-1]):
@@ -127,6 +137,7 @@ def _with_weights(
     weights = frozen_weights(names, arguments)
     return replace(
         program,
+        nodes=[replace(node, path=node.custom.get(_NODE, "")) for node in program.nodes],
         inputs=[_as_weight(port, weights) for port in program.inputs],
         outputs=[
             replace(port, kind="user_output") if port.kind == "user_input_mutation" else port

@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
-from torch import fx
+from torch import fx, nn
 
 from ...dialects.core.errors import CompileError
 from ...runtime.errors import RunError
 from .fast_call import Call, fast_call
 from .gradients import compute_without_gradients
 from .graph_inputs import classify, number_of
+from .partition import divide, refused_nodes
 from .report import compiling, report_eager
 from .results import Results
 from .tensor_session import TensorSession
@@ -50,6 +51,7 @@ class CompiledGraph:
         self._has_key = bool(self._inputs.numbers)
         self._variants: dict[_Key, Variant] = {}
         self._lock = threading.Lock()
+        self._eager: Call = module.forward
         self.call: Call = self._call
         """Return the outputs of the graph; tensors are new, or views of arguments."""
 
@@ -60,7 +62,7 @@ class CompiledGraph:
             variant = self._compiled(arguments)
         session = variant.session
         if session is None:
-            return self._module.forward(*arguments)
+            return self._eager(*arguments)
         try:
             if self._is_plain and not variant.mutated:
                 return session([arguments[index] for index in variant.inputs])
@@ -130,5 +132,26 @@ class CompiledGraph:
         """Report why eager torch runs; where that is not wanted, raise the error."""
         if self._options.get("strict"):
             raise error
-        report_eager(self._module.graph, error)
+        refused = refused_nodes(self._module.graph, error)
+        report_eager(self._module.graph, error, refused)
+        if refused:
+            self._eager = divide(self._module, refused, self._compiled_part) or self._eager
         return EAGER
+
+    def _compiled_part(self, part: fx.GraphModule) -> nn.Module:
+        return CompiledPart(part, self._options)
+
+
+class CompiledPart(nn.Module):
+    """A part of a graph, of which only a call shows what its arguments are."""
+
+    def __init__(self, part: fx.GraphModule, options: Mapping[str, Any]) -> None:
+        super().__init__()
+        self._part = part
+        self._options = options
+        self._graph: CompiledGraph | None = None
+
+    def forward(self, *arguments: Any) -> Sequence[Any]:
+        if self._graph is None:
+            self._graph = CompiledGraph(self._part, arguments, self._options)
+        return self._graph.call(*arguments)

@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import Generator
+from collections.abc import Collection, Generator
 from contextlib import contextmanager
 
 from torch import fx
@@ -20,12 +20,16 @@ def count(what: str) -> None:
     counters["trivium"][what] += 1
 
 
-def report_eager(graph: fx.Graph, error: Exception) -> None:
-    """Tell why a graph runs in eager torch; what is no refusal has its traceback."""
+def report_eager(graph: fx.Graph, error: Exception, refused: Collection[str] = ()) -> None:
+    """Tell why a graph, or only its `refused` nodes, runs in eager torch.
+
+    What is no refusal has its traceback, among the lines that are not shown by default.
+    """
     count("eager")
     expected = isinstance(error, (CompileError, RunError, Unsupported))
     reason = str(error) if expected else f"{type(error).__name__}: {error}"
-    LOG.warning("a graph of %d calls runs in eager torch: %s", _calls(graph), reason)
+    which = f"{len(refused)} of " if refused else ""
+    LOG.warning("%s%d calls of a graph run in eager torch: %s", which, _calls(graph), reason)
     if not expected:
         LOG.info("the error was raised here", exc_info=error)
 

@@ -18,9 +18,9 @@ def test_a_refused_graph_runs_in_eager_torch(compiled: Any, counted: Any, caplog
     made = compiled(_random)
     for _ in range(2):
         assert made(torch.zeros(3)).tolist() == [0, 0, 0]
-    assert counted() == {"graphs": 1, "eager": 1}
+    assert counted() == {"graphs": 1, "eager": 1, "sessions": 1}
     (line,) = [each.getMessage() for each in caplog.records if each.name == LOG.name]
-    assert "runs in eager torch: rand: error: 'aten::rand' operator" in line
+    assert "1 of 3 calls of a graph run in eager torch: rand: error: 'aten::rand' operator" in line
     assert "test_refusals.py" in line
 
 
@@ -80,3 +80,26 @@ def test_what_is_no_memory_of_the_process_runs_in_eager_torch(compiled: Any, cou
     made = compiled(lambda x: x * 2)(torch.empty(3, device="meta"))
     assert made.device.type == "meta"
     assert counted() == {"graphs": 1, "eager": 1}
+
+
+def test_what_is_not_refused_is_compiled(compiled: Any, counted: Any) -> None:
+    class Mixed(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.first, self.last = nn.Linear(8, 8), nn.Linear(8, 4)
+
+        def forward(self, x: Any) -> Any:
+            y = torch.relu(self.first(x))
+            y.mul_(2)
+            counts, places = torch.frexp(y)
+            y.add_(1)
+            return self.last(y * counts + places), y.view(-1)
+
+    net = Mixed().double()
+    for dynamic in (False, True):
+        mixed = compiled(net, dynamic=dynamic)
+        for rows in (2, 3):
+            x = torch.randn(rows, 8).double()
+            torch.testing.assert_close(mixed(x), net(x))
+        torch._dynamo.reset()
+    assert counted() == {"graphs": 3, "eager": 3, "sessions": 6}
