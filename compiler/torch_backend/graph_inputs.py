@@ -31,7 +31,7 @@ def placeholders(graph: fx.Graph) -> list[fx.Node]:
 
 
 def classify(graph: fx.Graph, examples: Sequence[Any]) -> GraphInputs:
-    """Tell the kinds of inputs apart, by the nodes of the graph and the arguments of a call."""
+    """Classify the inputs of a graph, by the nodes of the graph and the arguments of a call."""
     nodes, found = placeholders(graph), GraphInputs()
     axes = _axes_by_symbol(nodes)
     for index, (node, example) in enumerate(zip(nodes, examples, strict=True)):

@@ -21,7 +21,7 @@ def count(what: str) -> None:
 
 
 def report_eager(graph: fx.Graph, error: Exception, refused: Collection[str] = ()) -> None:
-    """Tell why a graph, or only its `refused` nodes, runs in eager torch.
+    """Report why a graph, or only its `refused` nodes, runs in eager torch.
 
     What is no refusal has its traceback, among the lines that are not shown by default.
     """
@@ -36,7 +36,7 @@ def report_eager(graph: fx.Graph, error: Exception, refused: Collection[str] = (
 
 @contextmanager
 def compiling(graph: fx.Graph) -> Generator[None]:
-    """Tell that a graph was compiled, and how long that took."""
+    """Report that a graph was compiled, and how long that took."""
     start = time.perf_counter()
     yield
     count("sessions")
