@@ -3,14 +3,14 @@
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import fx
 
 from ..frontends.exported.export import read_exported
 from ..frontends.exported.graph import Port, Program, Reference
-from .graph_inputs import GraphInputs, Number, placeholders, symbolic_axes
+from .graph_inputs import GraphInputs, Number, placeholders, tensor_of
 from .weights import frozen_weights
 
 _NODE = "trivium.node"
@@ -40,18 +40,20 @@ def capture(
     arguments: Sequence[Any],
     numbers: Mapping[int, Number],
     freezable: frozenset[int],
+    *,
+    symbolic: bool,
 ) -> Capture:
     """Export the graph of a module as it computes `outputs` of the arguments of a call.
 
     `numbers` are the values of the inputs that are numbers, `freezable` the weights that may become
-    constants: all that the graph does not write. Raises what torch.export raises, and CompileError.
+    constants: all that the graph does not write. Sizes that are symbols of Dynamo are numbers
+    unless `symbolic`. Raises what torch.export raises, and CompileError.
     """
-    taken = sorted([*inputs.tensors, *inputs.weights])
-    nodes = placeholders(module.graph)
-    axes = {index: symbolic_axes(nodes[index]) for index in inputs.tensors}
+    taken = inputs.taken
+    axes = inputs.axes if symbolic else {}
     exported = _export(
-        _of_tensors(module, outputs, inputs, numbers),
-        [arguments[index] for index in taken],
+        _of_tensors(module, outputs or [placeholders(module.graph)[taken[0]]], inputs, numbers),
+        [tensor_of(arguments[index]) for index in taken],
         [axes.get(index, []) for index in taken],
     )
     program = read_exported(exported)
@@ -67,7 +69,7 @@ def capture(
         tuple(
             (index_of[name], axis)
             for name in names
-            for axis in axes.get(index_of[name], [])
+            for axis in inputs.axes.get(index_of[name], [])
             if isinstance(program.types[name].sizes[axis], int)
         ),
     )
@@ -92,24 +94,34 @@ def _of_tensors(
         copy.meta["custom"] = {**copy.meta.get("custom", {}), _NODE: node.name}
     graph.output(tuple(known[node] for node in outputs))
     nodes = placeholders(graph)
-    with graph.inserting_after(nodes[-1]):
-        for index, (tensor, axis) in inputs.sizes.items():
-            size = graph.call_function(torch.ops.aten.sym_size.int, (nodes[tensor], axis))
-            nodes[index].replace_all_uses_with(size)
+    for index, (tensor, axis) in inputs.sizes.items():
+        _replace_by_size(nodes[index], nodes[tensor], axis)
+    for index in inputs.counts:
+        _replace_by_size(nodes[index], nodes[index], 0)
+    for index in inputs.operands:
+        _replace_items(nodes[index], nodes[index])
     for index, number in numbers.items():
-        _replace(nodes[index], number)
+        _replace_items(nodes[index], number)
+        nodes[index].replace_all_uses_with(cast("fx.Node", number))
     for index in (*inputs.sizes, *numbers):
         graph.erase_node(nodes[index])
     return fx.GraphModule(module, graph)
 
 
-def _replace(node: fx.Node, number: Any) -> None:
-    """Replace an input, or the items of one that is a tensor, by a number."""
+def _replace_by_size(node: fx.Node, tensor: fx.Node, axis: int) -> None:
+    """Replace an input by the size of an axis of an input that is a tensor."""
+    graph = node.graph
+    with graph.inserting_after(placeholders(graph)[-1]):
+        size = graph.call_function(torch.ops.aten.sym_size.int, (tensor, axis))
+    node.replace_all_uses_with(size, delete_user_cb=lambda user: user is not size)
+
+
+def _replace_items(node: fx.Node, number: Any) -> None:
+    """Replace the item of an input that is a tensor without axes."""
     for user in list(node.users):
         if user.op == "call_method" and user.target == "item":
             user.replace_all_uses_with(number)
             user.graph.erase_node(user)
-    node.replace_all_uses_with(number)
 
 
 def _export(

@@ -12,9 +12,9 @@ from ...dialects.core.errors import CompileError
 from ...runtime.errors import RunError
 from .fast_call import Call, fast_call
 from .gradients import compute_without_gradients
-from .graph_inputs import classify, number_of
+from .graph_inputs import classify, number_of, size_of, tensor_of
 from .partition import divide, refused_nodes
-from .report import compiling, report_eager
+from .report import compiling, report_eager, report_static
 from .results import Results
 from .tensor_session import TensorSession
 from .variant import EAGER, Variant, compile_variant
@@ -46,6 +46,7 @@ class CompiledGraph:
         ]
         self._is_plain = self._results.are_computed and not any(self._needs_gradient)
         self._volatile = {i for i in self._inputs.weights if not may_freeze(examples[i])}
+        self._symbolic = any(self._inputs.axes.values())
         self._changes: Counter[int] = Counter()
         self._fixed: tuple[tuple[int, int], ...] = ()
         self._has_key = bool(self._inputs.numbers)
@@ -65,7 +66,7 @@ class CompiledGraph:
             return self._eager(*arguments)
         try:
             if self._is_plain and not variant.mutated:
-                return session([arguments[index] for index in variant.inputs])
+                return session([tensor_of(arguments[index]) for index in variant.inputs])
             return self._run(session, variant, arguments)
         except RunError as error:  # sizes that torch.export has excluded; nothing has run
             self._refuse(error)
@@ -78,7 +79,7 @@ class CompiledGraph:
             return self._module.forward(*arguments)
 
         def compute() -> Sequence[torch.Tensor]:
-            made = session([arguments[index].detach() for index in variant.inputs])
+            made = session([tensor_of(arguments[index]).detach() for index in variant.inputs])
             count = len(variant.mutated)
             for index, value in zip(variant.mutated, made[:count], strict=True):
                 arguments[index].copy_(value)
@@ -92,7 +93,7 @@ class CompiledGraph:
     def _key(self, arguments: Sequence[Any]) -> _Key:
         """Return the numbers and sizes that the code is made for."""
         numbers = [repr(number_of(arguments[index])) for index in self._inputs.numbers]
-        return *numbers, *(arguments[index].shape[axis] for index, axis in self._fixed)
+        return *numbers, *(size_of(arguments[index], axis) for index, axis in self._fixed)
 
     def _compiled(self, arguments: Sequence[Any]) -> Variant:
         """Compile the graph for the arguments of a call, or decide that eager torch runs."""
@@ -121,12 +122,17 @@ class CompiledGraph:
         return run and fast_call(run, variant.inputs, variant.frozen, self._call)
 
     def _compile(self, arguments: Sequence[Any]) -> Variant:
-        work = (self._module, self._results.computed, self._inputs, arguments)
+        graph, volatile = self._module.graph, frozenset(self._volatile)
+        work = (self._module, self._results.computed, self._inputs, arguments, volatile)
         try:
-            with compiling(self._module.graph):
-                return compile_variant(*work, frozenset(self._volatile), self._options)
+            with compiling(graph):
+                return compile_variant(*work, self._options, symbolic=self._symbolic)
         except Exception as error:  # torch.export, and operators of users, may raise anything
-            return self._refuse(error)
+            if not self._symbolic or refused_nodes(graph, error):
+                return self._refuse(error)
+            report_static(graph, error)
+            self._symbolic = False
+            return self._compile(arguments)
 
     def _refuse(self, error: Exception) -> Variant:
         """Report why eager torch runs; where that is not wanted, raise the error."""

@@ -19,7 +19,8 @@ def refused_nodes(graph: fx.Graph, error: Exception) -> set[str]:
     if not isinstance(error, CompileError):
         return set()
     names = {node.name for node in graph.nodes if node.op.startswith("call_")}
-    found = {node_at(diagnostic.where) for diagnostic in error.diagnostics}
+    places = [diagnostic.where for diagnostic in error.diagnostics]
+    found = {node_at(place) for place in places if place}  # the last one may be a summary
     return found if found <= names else set()
 
 

@@ -26,10 +26,18 @@ def report_eager(graph: fx.Graph, error: Exception, refused: Collection[str] = (
     What is no refusal has its traceback, among the lines that are not shown by default.
     """
     count("eager")
+    which = f"{len(refused)} of {_calls(graph)}" if refused else f"{_calls(graph)}"
+    _warn(f"{which} calls of a graph run in eager torch", error)
+
+
+def report_static(graph: fx.Graph, error: Exception) -> None:
+    """Report why a graph is compiled for each size that it is called with."""
+    _warn(f"a graph of {_calls(graph)} calls is compiled for each size on its own", error)
+
+
+def _warn(what: str, error: Exception) -> None:
     expected = isinstance(error, (CompileError, RunError, Unsupported))
-    reason = str(error) if expected else f"{type(error).__name__}: {error}"
-    which = f"{len(refused)} of " if refused else ""
-    LOG.warning("%s%d calls of a graph run in eager torch: %s", which, _calls(graph), reason)
+    LOG.warning("%s: %s", what, error if expected else f"{type(error).__name__}: {error}")
     if not expected:
         LOG.info("the error was raised here", exc_info=error)
 

@@ -32,7 +32,8 @@ class Variant:
 
     def overlaps(self, arguments: Sequence[Any]) -> bool:
         """Return whether an argument that is written shares its memory with another."""
-        storages = [_storage(arguments[index]) for index in self.inputs]
+        given = [arguments[index] for index in self.inputs]
+        storages = [_storage(each) for each in given if isinstance(each, torch.Tensor)]
         written = {_storage(arguments[index]) for index in self.mutated}
         return sum(storage in written for storage in storages) != len(self.mutated)
 
@@ -47,18 +48,25 @@ def compile_variant(
     arguments: Sequence[Any],
     volatile: frozenset[int],
     options: Mapping[str, Any],
+    *,
+    symbolic: bool,
 ) -> Variant:
     """Compile what a module computes of the arguments of a call.
 
-    Weights that are `volatile` are inputs of the code, and those that it writes. Raises what
+    Weights that are `volatile` are inputs of the code, and those that it writes; `symbolic` is that
+    of `capture`. There is no code where nothing is computed, but views are returned. Raises what
     torch.export raises, CompileError and Unsupported.
     """
     _check_inputs(module.graph, arguments)
     numbers = {index: number_of(arguments[index]) for index in inputs.numbers}
     freezable = frozenset(inputs.weights) - volatile
-    found = capture(module, outputs, inputs, arguments, numbers, freezable)
+    found = capture(module, outputs, inputs, arguments, numbers, freezable, symbolic=symbolic)
+    if not outputs and not found.mutated:
+        return EAGER
     watched = tuple(watch(index, arguments[index]) for index in found.frozen)
-    session = TensorSession(compile(found.program, **options))
+    # What no target of the options runs is for eager torch, which is faster than numpy.
+    own: dict[str, Any] = {**options, "strict": True}
+    session = TensorSession(compile(found.program, **own))
     return Variant(session, found.inputs, found.mutated, watched, found.fixed)
 
 

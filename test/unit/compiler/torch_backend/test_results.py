@@ -10,6 +10,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 from torch import nn  # noqa: E402
+from trivium.compiler.torch_backend import variant  # noqa: E402
 
 GRAPH = {"graphs": 1, "sessions": 1}
 
@@ -93,18 +94,69 @@ def test_sizes_become_symbols_when_they_change(compiled: Any, counted: Any) -> N
     assert counted() == {"graphs": 2, "sessions": 2}
 
 
-def test_numbers_are_constants_of_the_code(compiled: Any, counted: Any) -> None:
+def test_numbers_are_operands(compiled: Any, counted: Any) -> None:
     scale = compiled(lambda x, n: x * n + n, dynamic=True)
-    for number in (2.5, 3.5, 2.5, -0.5):
-        assert scale(torch.ones(2), number).tolist() == [2 * number] * 2
-    assert counted() == {"graphs": 1, "sessions": 3}
+    for number in (2.5, 3.5, -0.5, 1e-3):
+        made, wanted = scale(torch.ones(2), number), torch.ones(2) * number + number
+        torch.testing.assert_close(made, wanted)
+    assert counted() == GRAPH
 
 
-def test_too_many_numbers_run_in_eager_torch(compiled: Any, counted: Any) -> None:
-    scale = compiled(lambda x, n: x * n, dynamic=True)
+def test_whole_numbers_are_sizes(compiled: Any, counted: Any) -> None:
+    def function(x: Any, n: int) -> Any:
+        return torch.arange(n) + x * (n + 1), x.expand(n, 1), n * 2
+
+    count = compiled(function, dynamic=True)
+    for number in (3, 4, 9, 30):
+        torch.testing.assert_close(count(torch.ones(1), number), function(torch.ones(1), number))
+    assert counted() == GRAPH
+    for number in (-3, 5):
+        scale = compiled(lambda x, n: x * n, dynamic=True)
+        assert scale(torch.ones(1), number).item() == number
+
+
+def test_numbers_of_operators_are_constants_of_the_code(compiled: Any, counted: Any) -> None:
+    clip = compiled(lambda x, n: torch.clamp(x, max=n), dynamic=True)
+    for number in (2.5, 3.5, 2.5):
+        assert clip(torch.full((2,), 9.0), number).tolist() == [number] * 2
+    assert counted() == {"graphs": 1, "sessions": 2}
     for number in range(20):
-        assert scale(torch.ones(2), number + 0.5).tolist() == [number + 0.5] * 2
-    assert counted()["sessions"] == 8
+        assert clip(torch.full((2,), 99.0), number + 0.5).tolist() == [number + 0.5] * 2
+    assert counted() == {"graphs": 1, "sessions": 8, "eager": 12}
+
+
+def test_graphs_that_symbols_do_not_fit_are_compiled_for_each_size(
+    compiled: Any, counted: Any, monkeypatch: Any
+) -> None:
+
+    def compile_static(program: Any, **options: Any) -> Any:
+        if program.ranges:
+            raise RuntimeError("no symbols")
+        return compile_program(program, **options)
+
+    compile_program = variant.compile
+    monkeypatch.setattr(variant, "compile", compile_static)
+    double = compiled(lambda x: x * 2, dynamic=True)
+    for rows in (2, 3, 2):
+        assert double(torch.ones(rows)).tolist() == [2] * rows
+    assert counted() == {"graphs": 1, "sessions": 2}
+
+
+def test_attention_of_symbolic_sizes_is_left_to_torch(compiled: Any, counted: Any) -> None:
+    layer = nn.TransformerEncoderLayer(16, 2, 32, batch_first=True)
+    net = nn.TransformerEncoder(layer, 2, enable_nested_tensor=False).eval()
+    attend = compiled(net, dynamic=True)
+    for rows, length in ((2, 5), (3, 7)):
+        x = torch.randn(rows, length, 16)
+        torch.testing.assert_close(attend(x), net(x), atol=1e-5, rtol=1e-5)
+    assert counted()["eager"]
+
+
+def test_nothing_is_compiled_for_views(compiled: Any, counted: Any) -> None:
+    x = torch.arange(6.0)
+    assert compiled(lambda x: x[2:])(x).data_ptr() == x[2:].data_ptr()
+    assert compiled(lambda: torch.ones(2) * 2)().tolist() == [2, 2]
+    assert counted() == {"graphs": 2, "sessions": 2}
 
 
 def test_graph_breaks_give_several_graphs(compiled: Any, counted: Any) -> None:
