@@ -12,11 +12,12 @@ from .format import FORMATS, Format
 
 if TYPE_CHECKING:
     from ..runtime.package import Package
+    from .frontends.exported.graph import Program
     from .frontends.onnx import Source as OnnxSource
     from .frontends.pnnx import Graph
     from .frontends.torch.torch_types import TorchModule
 
-    Source = OnnxSource | Graph | TorchModule
+    Source = OnnxSource | Graph | Program | TorchModule
 else:
     Source = Any  # the types of a source are those of libraries that may be missing
 

@@ -86,6 +86,11 @@ class Program(Frozen):
             size = state.bases.size_bytes(buffer)
             yield partial(_copy, state, busy, base, buffer, size)
 
+    @property
+    def copies_outputs(self) -> bool:
+        """Return whether a run ends with copies of outputs that no step writes."""
+        return bool(self._elsewhere)
+
     @cached_property
     def _elsewhere(self) -> list[tuple[int, int]]:
         """Return the bases of outputs that no step writes, and the buffers that have them."""

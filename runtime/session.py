@@ -18,6 +18,7 @@ from .fork import call_in_children
 from .manifest import Manifest
 from .memory import place_of
 from .package import Package
+from .plans.address_run import AddressRuns
 from .plans.exact import ExactRuns, ExactSessions
 from .plans.fast_path import fast_run
 from .plans.plan import Plan
@@ -45,7 +46,7 @@ Ts = TypeVarTuple("Ts")
 _NONE: Mapping[str, Any] = MappingProxyType({})
 
 
-class Session(ExactRuns):
+class Session(ExactRuns, AddressRuns):
     """Run a package, one call at a time; `clone` it to run in several threads.
 
     Arrays may be on a GPU where the package runs on one. `with` closes the session at its end.

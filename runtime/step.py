@@ -71,7 +71,8 @@ class Step(Kind):
     `operands` and `results` are numbers of buffers, in `space`. `reason` explains why a step does
     not run on the first target of its package. A step of a kind with `at_load` may run when the
     package is loaded, before there are inputs. One of a kind without `lists_buffers` reads and
-    writes others than its operands and results.
+    writes others than its operands and results. One of a kind that is `by_address` needs no arrays,
+    but the addresses of their memory alone.
 
     A step with `finds` begins a stage, and what `load` returns makes a `Find` instead of a `Run`;
     only those of a kind with `finds_sizes` do. One with `finds_inside` begins a stage in its body.
@@ -85,6 +86,7 @@ class Step(Kind):
     space: ClassVar[str] = PROCESS
     at_load: ClassVar[bool] = False
     lists_buffers: ClassVar[bool] = True
+    by_address: ClassVar[bool] = False
     finds_sizes: ClassVar[bool] = False
 
     operands: tuple[int, ...] = ()

@@ -18,8 +18,9 @@ class Exported(Format):
         if isinstance(source, (str, bytes, os.PathLike)):
             return super().accepts(source)
         from ..frontends.exported.export import is_exported_program
+        from ..frontends.exported.graph import Program
 
-        return is_exported_program(source)
+        return isinstance(source, Program) or is_exported_program(source)
 
     def read(self, source: Any, options: CompileOptions) -> Module:
         from ..frontends.exported.export import is_exported_program, read_exported

@@ -17,6 +17,7 @@ from .registry import decomposes
 @decomposes(tri.MultiheadAttention)
 def multihead_attention(op: tri.MultiheadAttention) -> list[ir.Value]:
     """Attend in one op; in several when the weights are used as well."""
+    scale = 1 / math.sqrt(max(shape_of(op.q)[2] // op.heads, 1))  # first: it may be undecided
     inputs = [x if op.batch_first else transpose(x, 1, 0, 2) for x in (op.q, op.k, op.v)]
     if op.q == op.k == op.v:
         inputs = [inputs[0]] * 3
@@ -25,7 +26,6 @@ def multihead_attention(op: tri.MultiheadAttention) -> list[ir.Value]:
     k, v = _more(k, op.bias_k, op.add_zero), _more(v, op.bias_v, op.add_zero)
     q, k, v = (_heads(x, op.heads) for x in (q, k, v))
     masks = () if op.mask is None else (_longer(_of_heads(op), length, shape_of(k)[2] - length),)
-    scale = 1 / math.sqrt(max(shape_of(q)[3], 1))
     if uses(op.weights):
         y, weights = _attend(q, k, v, masks, scale)
     else:

@@ -87,6 +87,7 @@ class CpuStep(Step):
     kind: ClassVar[str] = "cpu"
     at_load: ClassVar[bool] = True
     lists_buffers: ClassVar[bool] = False
+    by_address: ClassVar[bool] = True
 
     symbol: str
     phases: int = 0

@@ -54,7 +54,8 @@ class Result:
 class ProgramNode(Node):
     """A call of an operator: `type` is its overload, `aten::add.Tensor`.
 
-    `path` is the module of the source that called it, `source` the line of Python.
+    `path` is the module of the source that called it, `source` the line of Python, `custom` what
+    `torch.fx.traceback.annotate` has said of it.
     """
 
     name: str
@@ -63,6 +64,7 @@ class ProgramNode(Node):
     results: list[Result]
     path: str = ""
     source: str = ""
+    custom: dict[str, Any] = field(default_factory=dict[str, Any])
 
     @property
     def result_count(self) -> int:

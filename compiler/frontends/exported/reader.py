@@ -85,6 +85,7 @@ def _node(node: Json) -> ProgramNode:
         results=results,
         path=_path(metadata.get("nn_module_stack", "")),
         source=source_of(metadata.get("stack_trace", "")),
+        custom=json.loads(metadata.get("custom", "{}")),
     )
 
 

@@ -1,0 +1,35 @@
+"""Tensors of torch as numpy arrays and back, in place."""
+
+import importlib
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+
+from ...dialects.core.tensor import Array
+
+_untyped: Any = torch
+_from_numpy: Callable[[Any], torch.Tensor] = _untyped.from_numpy
+
+
+def array_of(tensor: torch.Tensor) -> Array:
+    """Return a tensor as an array, in place where it is contiguous; bf16 is of ml_dtypes."""
+    plain = tensor.detach().resolve_conj().resolve_neg().contiguous()
+    if plain.dtype != torch.bfloat16:
+        return plain.numpy()
+    # numpy has no such type, and torch makes no array of one that it does not know.
+    return plain.view(torch.int16).numpy().view(importlib.import_module("ml_dtypes").bfloat16)
+
+
+def tensor_of(array: Array) -> torch.Tensor:
+    """Return an array that nobody else has as a tensor, in place where it may be written."""
+    given: Any = array if array.flags.writeable else array.copy()
+    if given.dtype.name != "bfloat16":
+        return _from_numpy(given)
+    return _from_numpy(given.view(np.int16)).view(torch.bfloat16)
+
+
+def dtype_of(name: str) -> torch.dtype:
+    """Return torch's element type for the type of a session's port: they have the same names."""
+    return getattr(torch, name)
