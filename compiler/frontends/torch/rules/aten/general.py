@@ -29,7 +29,7 @@ def triu(self: Value, diagonal: int = 0) -> tri.Trilu:
 
 
 @torch_op("aten::sort")
-def sort(self: Value, *rest: int | bool) -> tri.TopK:
+def sort(self: Value, *rest: int | bool) -> tuple[Value, Value]:
     """Sort by `dim` and `descending`, or by `stable` before these: sorting is always stable."""
     dim, descending = (*rest[-2:], *(-1, False)[len(rest) :])[:2]
     return reduce.sort(self, int(dim), descending=bool(descending))
@@ -108,10 +108,16 @@ def antialiased(
     input: Value,
     output_size: Ints | None = None,
     align_corners: bool = False,
+    scale_factors: Floats | None = None,
     scales_h: float | None = None,
     scales_w: float | None = None,
 ) -> Value:
     mode = "bicubic" if "bicubic" in operator.type else "bilinear"
     return resize.interpolate(
-        input, size=output_size, mode=mode, align_corners=align_corners, antialias=True
+        input,
+        size=output_size,
+        scale_factor=scale_factors,
+        mode=mode,
+        align_corners=align_corners,
+        antialias=True,
     )

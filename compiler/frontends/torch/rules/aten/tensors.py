@@ -12,6 +12,7 @@ from ...element_types import torch_type
 from ...expressions import apply
 from ...registry import Complex, Value, torch_op
 from ...views import (
+    Ints,
     axis_of,
     cut,
     expand,
@@ -31,6 +32,19 @@ Tensor = Value | Complex
 @torch_op("aten::scalar_tensor")
 def scalar_tensor(s: bool | int | float, dtype: str | None = None) -> Any:
     return create.full((), fill_value=s, dtype=dtype or "torch.float32")
+
+
+@torch_op("aten::empty_strided", "aten::empty_permuted")
+def empty(
+    size: Ints, stride: Ints = (), physical_layout: Ints = (), *, dtype: str | None = None
+) -> Any:
+    """Make zeros, in whatever order they are to be in memory."""
+    return create.zeros(size, dtype=dtype)
+
+
+@torch_op("aten::new_empty_strided")
+def new_empty_strided(self: Value, size: Ints, stride: Ints, *, dtype: str | None = None) -> Any:
+    return create.new_zeros(self, size, dtype=dtype)
 
 
 @torch_op("aten::linspace")
@@ -80,7 +94,7 @@ def diff(
 def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
     """Return the windows of an axis; their elements are a new last axis."""
     if not rank_of(self):
-        return unfold(reshape(self, (1,)), 0, size, step) if size else reshape(self, (0,))
+        return cut(reshape(self, (1,)), 0, 0, size)
     axis = axis_of(self, dimension)
     whole = shape_of(self)[axis]
     if step < 1 or size > whole:

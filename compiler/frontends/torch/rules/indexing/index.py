@@ -20,7 +20,9 @@ from ...views import (
     cut_axes,
     expand,
     gather,
+    in_line,
     parts,
+    rank_of,
     reshape,
     shape_of,
     take,
@@ -47,10 +49,14 @@ def embedding(
 
 
 @torch_op("torch.gather")
-def gather_(
-    input: Value, dim: int, index: Value, *, sparse_grad: bool = False
-) -> tri.GatherElements:
-    return tri.GatherElements.build(input, index, axis=axis_of(input, dim))
+def gather_(input: Value, dim: int, index: Value, *, sparse_grad: bool = False) -> Value:
+    if tensor(input).rank == tensor(index).rank == 0:
+        return input
+    if tensor(index).size == 0:  # torch has no rule for the rank of such indices
+        return reshape(take(flat(input), np.zeros(0, np.int64), 0), tensor(index).shape)
+    x = in_line(input)
+    made = tri.GatherElements.build(x, in_line(index), axis=axis_of(x, dim)).y
+    return reshape(made, tensor(index).shape)
 
 
 @torch_op("torch.take_along_dim")
@@ -69,11 +75,16 @@ def take_along_dim(input: Value, indices: Value, dim: int) -> tri.GatherElements
 
 @torch_op("torch.index_select")
 def index_select(input: Tensor, dim: int, index: Value) -> Tensor:
-    return gather(input, index, axis_of(input, dim))
+    x = in_line(input)
+    taken = gather(x, in_line(index), axis_of(x, dim))
+    return taken if rank_of(input) else reshape(taken, ())
 
 
-def _scattered(x: Value, dim: int, index: Value, src: Operand, reduction: str) -> Value:
+def scatter_by(x: Value, dim: int, index: Value, src: Operand, reduction: str) -> Value:
     """Write elements at indices of an axis; the source may be larger than the indices."""
+    if not tensor(x).rank:
+        src = in_line(src) if isinstance(src, Value) else src
+        return reshape(scatter_by(in_line(x), 0, in_line(index), src, reduction), ())
     sizes = tensor(index).shape
     if isinstance(src, Value):
         src = cut_axes(src, {axis: slice(0, size) for axis, size in enumerate(sizes)})
@@ -85,14 +96,27 @@ def _scattered(x: Value, dim: int, index: Value, src: Operand, reduction: str) -
 
 @torch_op("torch.scatter_add")
 def scatter_add(input: Value, dim: int, index: Value, src: Value) -> Value:
-    return _scattered(input, dim, index, src, "add")
+    return scatter_by(input, dim, index, src, "add")
+
+
+REDUCTIONS = {"none": "none", "add": "add", "multiply": "mul"}
+"""Torch's reductions of `scatter` and ours."""
 
 
 @torch_op("torch.scatter", "aten::scatter.value", "aten::scatter.src")
+@torch_op("aten::scatter.reduce", "aten::scatter.value_reduce")
 def scatter(
-    input: Value, dim: int, index: Value, src: Value | None = None, value: Operand = 0.0
+    input: Value,
+    dim: int,
+    index: Value,
+    src: Value | None = None,
+    value: Operand = 0.0,
+    *,
+    reduce: str = "none",
 ) -> Value:
-    return _scattered(input, dim, index, value if src is None else src, "none")
+    if reduce not in REDUCTIONS:
+        raise Invalid(f"has reduction '{reduce}', must be add or multiply")
+    return scatter_by(input, dim, index, value if src is None else src, REDUCTIONS[reduce])
 
 
 @torch_op("torch.masked_select")
@@ -220,6 +244,12 @@ def _first_of_three(shape: Shape) -> int:
 @torch_op("torch.as_strided")
 def as_strided(input: Value, size: Ints, stride: Ints, storage_offset: int | None = None) -> Value:
     """Take elements by their places in memory, which is in row-major order."""
+    places = strided_places(size, stride, storage_offset, tensor(input).size)
+    return take(flat(input), places, 0)
+
+
+def strided_places(size: Ints, stride: Ints, storage_offset: int | None, whole: int) -> Array:
+    """Return the place of each element of a view in memory, which has so many elements."""
     if len(size) != len(stride):
         raise Invalid(f"has size {size} and stride {stride}, must be as many")
     if not 0 <= math.prod(size) <= LONGEST:
@@ -227,7 +257,6 @@ def as_strided(input: Value, size: Ints, stride: Ints, storage_offset: int | Non
     places: Array = np.array(storage_offset or 0)
     for count, step in zip(size, stride, strict=True):
         places = places[..., None] + np.arange(count) * step
-    whole = tensor(input).size
     if places.size and not 0 <= places.min() <= places.max() < whole:
         raise Invalid(f"reaches beyond the {whole} elements of its input")
-    return take(reshape(input, (whole,)), places.astype(np.int64), 0)
+    return places.astype(np.int64)
