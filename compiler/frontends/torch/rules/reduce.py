@@ -10,7 +10,7 @@ from .....dialects.core.sizes.dim import highest
 from .....dialects.core.tensor import is_float
 from ...core.values import cast, tensor
 from ..element_types import torch_type
-from ..promotion import as_float, as_type
+from ..promotion import as_float, as_type, promote
 from ..registry import Value, torch_op
 from ..views import Ints, axis_of, in_line, reshape
 
@@ -210,8 +210,8 @@ def vector_norm(x: Value, p: float, dim: Axes, keepdim: bool) -> Value:
 def pairwise_distance(
     x1: Value, x2: Value, *, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False
 ) -> Value:
-    apart = tri.Sub.build(x1, x2).y
-    shifted = tri.Add.build(apart, as_type(eps, tensor(x1).dtype)).y
+    apart = as_float(tri.Sub.build(*promote(x1, x2)).y)
+    shifted = tri.Add.build(apart, as_type(eps, tensor(apart).dtype)).y
     return vector_norm(shifted, p, -1, keepdim)
 
 

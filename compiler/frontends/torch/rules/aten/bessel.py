@@ -40,6 +40,10 @@ NEAR_I, NEAR_K, NEAR_J = 3.75, 2.0, 3.0
 """Up to these arguments the polynomials near 0 are used."""
 
 
+def _is_zero(x: Value) -> Value:
+    return tri.Equal.build(x, as_type(0, "f32")).y
+
+
 def _squared(x: Value, near: float) -> Value:
     return apply("square(div(@0,@1))", x, near)
 
@@ -87,7 +91,8 @@ def _near_k0(x: Value) -> Value:
 
 def _near_k1(x: Value) -> Value:
     rest = polynomial(K1_NEAR, _squared(x, NEAR_K))
-    return apply("add(mul(log(mul(@0,0.5)),@1),div(@2,@0))", x, i1(x), rest)
+    near = apply("add(mul(log(mul(@0,0.5)),@1),div(@2,@0))", x, i1(x), rest)
+    return where(_is_zero(x), math.inf, near)
 
 
 @special("special_modified_bessel_k0")
@@ -142,10 +147,10 @@ def y0(x: Value) -> Value:
 def y1(x: Value) -> Value:
     rest = polynomial(Y1_NEAR, _squared(x, NEAR_J))
     near = apply(f"add(mul(mul({2 / math.pi},log(mul(@0,0.5))),@1),div(@2,@0))", x, j1(x), rest)
+    near = where(_is_zero(x), -math.inf, near)
     return where(less(x, NEAR_J), near, _far_j(x, SIZE1, PHASE1, "sin"))
 
 
 @special("special_spherical_bessel_j0")
 def spherical_j0(x: Value) -> Value:
-    at_zero = tri.Equal.build(x, as_type(0, "f32")).y
-    return where(at_zero, 1, apply("div(sin(@0),@0)", x))
+    return where(_is_zero(x), 1, apply("div(sin(@0),@0)", x))

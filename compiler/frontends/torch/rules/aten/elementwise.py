@@ -11,7 +11,7 @@ from ......dialects.expression import FUNCTIONS
 from ....core.values import tensor
 from ...complex_expressions import joined, split
 from ...expressions import apply
-from ...promotion import Operand, as_float, as_type, promote
+from ...promotion import Operand, as_float, as_type, promote, promoted_type
 from ...registry import Complex, Value, torch_op
 from .. import compare
 
@@ -63,8 +63,11 @@ def _scaled(x: Operand, alpha: int | float) -> Any:
 def div(self: Operand, other: Operand, rounding_mode: str | None = None) -> Any:
     if rounding_mode == "floor":
         return apply("floor_divide(@0,@1)", self, other)
-    made = apply("div(@0,@1)", self, other)
-    return made if rounding_mode is None else apply("trunc(@0)", made)
+    if rounding_mode is None:
+        return apply("div(@0,@1)", self, other)
+    if is_float(promoted_type(self, other)):
+        return apply("trunc(div(@0,@1))", self, other)
+    return apply("mul(floor_divide(abs(@0),abs(@1)),mul(sign(@0),sign(@1)))", self, other)
 
 
 @torch_op("aten::round.decimals")

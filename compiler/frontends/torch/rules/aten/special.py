@@ -133,7 +133,7 @@ SHIFT = 6
 
 @special("digamma", "special_digamma", "special_psi")
 def digamma(x: Value) -> Value:
-    """Compute the series beyond `SHIFT`, before it by recurrence, of negative ones by reflection."""
+    """Compute the series beyond `SHIFT`, before it by recurrence, negative ones by reflection."""
     positive = where(less(x, 0), apply("sub(1,@0)", x), x)
     steps = "0"
     for step in range(SHIFT):

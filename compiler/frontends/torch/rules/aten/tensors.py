@@ -4,12 +4,14 @@ from typing import Any
 
 import numpy as np
 
+from ......dialects import tri
 from ......dialects.core.errors import Invalid
-from ......dialects.core.tensor import Array, numpy_dtype
+from ......dialects.core.tensor import numpy_dtype
 from ....core.main_function import MainFunction
-from ....core.values import tensor
+from ....core.values import cast, constant, tensor
 from ...element_types import torch_type
 from ...expressions import apply
+from ...promotion import Operand, as_type
 from ...registry import Complex, Value, torch_op
 from ...views import (
     Ints,
@@ -48,9 +50,18 @@ def new_empty_strided(self: Value, size: Ints, stride: Ints, *, dtype: str | Non
 
 
 @torch_op("aten::linspace")
-def linspace(start: int | float, end: int | float, steps: int, dtype: str | None = None) -> Array:
-    to = numpy_dtype(torch_type(dtype or "torch.float32"))
-    return np.linspace(start, end, steps).astype(to)
+def linspace(start: Operand, end: Operand, steps: int, dtype: str | None = None) -> Any:
+    """Return numbers at equal distances; the later half is counted from the end, as by torch."""
+    to = torch_type(dtype or "torch.float32")
+    if not isinstance(start, Value) and not isinstance(end, Value):
+        return np.linspace(start, end, steps).astype(numpy_dtype(to))
+    first, last = (as_type(x, "f64" if to == "f64" else "f32") for x in (start, end))
+    step = apply("div(sub(@1,@0),@2)", first, last, max(steps - 1, 1))
+    places = np.arange(steps)
+    before, after = (constant(n.astype(np.float32)) for n in (places, places[::-1]))
+    early = apply("add(@0,mul(@1,@2))", first, step, before)
+    late = apply("sub(@0,mul(@1,@2))", last, step, after)
+    return cast(tri.Where.build(constant(places < (steps + 1) // 2), early, late).y, to)
 
 
 @torch_op("aten::index.Tensor", "aten::_unsafe_index.Tensor")
