@@ -31,7 +31,7 @@ def dropout(input: Any, *, p: float = 0.5, training: bool = False) -> Any:
     return input
 
 
-@torch_op("Tensor.to", "aten::_to_copy")
+@torch_op("Tensor.to", "aten::_to_copy", "prims::convert_element_type", renamed={"a": "input"})
 def to(input: Value | Complex, *, dtype: str | None = None) -> Value | Complex:
     """Convert elements; real numbers to complex ones, and these without their imaginary part."""
     if dtype is None:

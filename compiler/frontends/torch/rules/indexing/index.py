@@ -9,9 +9,7 @@ from ......dialects.core.errors import Invalid
 from ......dialects.core.sizes.atoms import is_symbolic
 from ......dialects.core.sizes.checks import need, need_same
 from ......dialects.core.tensor import Array, Shape, broadcast
-from ....core.found_sizes import FoundSizes
-from ....core.main_function import MainFunction
-from ....core.values import cast, constant, tensor
+from ....core.values import cast, tensor
 from ...promotion import Operand, as_type, promote
 from ...registry import Complex, Value, torch_op
 from ...views import (
@@ -26,7 +24,6 @@ from ...views import (
     reshape,
     shape_of,
     take,
-    transpose,
 )
 
 Tensor = Value | Complex
@@ -119,61 +116,8 @@ def scatter(
     return scatter_by(input, dim, index, value if src is None else src, REDUCTIONS[reduce])
 
 
-@torch_op("torch.masked_select")
-def masked_select(input: Value, mask: Value, *, main: MainFunction) -> Value:
-    """Take the elements where the mask is true."""
-    shape = broadcast(tensor(input).shape, tensor(mask).shape)
-    known = main.evaluate(mask)
-    x, chosen = (flat(expand(each, shape)) for each in (input, mask))
-    if known is not None:
-        places = np.flatnonzero(np.broadcast_to(known != 0, shape))
-        return take(x, places.astype(np.int64), 0)
-    operands = (x, cast(chosen, "i1"))
-    made = FoundSizes(main).select(operands, lambda count: tri.Compress(count=count, axis=0))
-    return made.results[0]
-
-
 def flat(x: Value) -> Value:
     return reshape(x, (tensor(x).size,))
-
-
-@torch_op("torch.nonzero", "aten::nonzero")
-def nonzero(input: Value, *, main: MainFunction) -> Array | Value:
-    known = main.evaluate(input)
-    if known is not None:
-        return np.argwhere(known).astype(np.int64)
-    return transpose(true_places(input, main), [1, 0])
-
-
-@torch_op("aten::where")
-def where_true(input: Value, *, main: MainFunction) -> tuple[list[Value]]:
-    """Return the indices along each axis of the elements that are not zero."""
-    return (list(tri.Unbind.build(true_places(input, main), axis=0).results),)
-
-
-def true_places(x: Value, main: MainFunction) -> Value:
-    """Return a row for each axis: the indices of the elements that are not zero."""
-    return FoundSizes(main).select([x], lambda count: tri.NonZero(count=count)).results[0]
-
-
-@torch_op("aten::_unique2")
-def unique(
-    input: Value,
-    sorted: bool = True,
-    return_inverse: bool = False,
-    return_counts: bool = False,
-    *,
-    main: MainFunction,
-) -> tuple[Value, Value, Value]:
-    """Return the different elements, the place of each element among them, how many there are.
-
-    What is not asked for is empty.
-    """
-    made = FoundSizes(main).select([flat(input)], lambda count: tri.Unique(count=count, axis=0))
-    values, _, inverse, counts = made.results
-    nothing = constant(np.zeros(0, np.int64))
-    places = reshape(inverse, tensor(input).shape) if return_inverse else nothing
-    return values, places, counts if return_counts else nothing
 
 
 @torch_op("torch.repeat_interleave")
