@@ -5,8 +5,6 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, cast
 
-import numpy as np
-
 from ....dialects.core.errors import CompileError, Diagnostic, Invalid, Unsupported
 from ....dialects.core.location import node_location
 from ....dialects.core.mlir import ir
@@ -244,7 +242,8 @@ class _Importer:
         names = [name for result in node.results for name in result.names]
         if len(made) < len(names):
             raise Unsupported(f"has {len(names)} results, {len(made)} can be computed")
-        made = [self._materialized(*pair, place) for pair in zip(made, names, strict=False)]
+        pairs = zip(made, names, strict=False)
+        made = [self.convert.materialized(each, name, place) for each, name in pairs]
         values = [each.parts if isinstance(each, Complex) else each for each in made]
         name_results(place, names, [v if isinstance(v, ir.Value) else None for v in values])
         for name, each in zip(names, made, strict=True):
@@ -253,15 +252,6 @@ class _Importer:
         for result in node.results:
             if result.is_list:
                 self.values[node.name] = [self.values[name] for name in result.names]
-
-    def _materialized(self, made: Any, name: str, place: str) -> Any:
-        """Turn an array that a rule returns into a constant."""
-        if not isinstance(made, np.ndarray):
-            return made
-        array = cast("Array", made)
-        if array.dtype.kind == "c":
-            return Complex(self.main.constant(name, parts_of(array), place))
-        return self.main.constant(name, array, place)
 
     def _check_type(self, name: str, made: Any) -> None:
         """Raise Invalid when the type of a result differs from that in the program."""

@@ -4,6 +4,7 @@ Their inputs have no names: the signatures here have them in the order of torch'
 """
 
 from ......dialects import tri
+from ......dialects.core.errors import Unsupported
 from ......dialects.core.op import Op
 from ....core.values import tensor
 from ...expressions import apply
@@ -113,11 +114,17 @@ def antialiased(
     scales_w: float | None = None,
 ) -> Value:
     mode = "bicubic" if "bicubic" in operator.type else "bilinear"
-    return resize.interpolate(
+    if scales_h is not None and scales_w is not None and not align_corners:
+        scale_factors = (scales_h, scales_w)
+    made = resize.interpolate(
         input,
-        size=output_size,
+        size=None if scale_factors else output_size,
         scale_factor=scale_factors,
         mode=mode,
         align_corners=align_corners,
         antialias=True,
     )
+    have = tensor(made).shape[2:]
+    if output_size is not None and have != output_size:
+        raise Unsupported(f"has output_size {output_size}, must be {have}, as its scales give")
+    return made

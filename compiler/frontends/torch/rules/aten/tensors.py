@@ -91,6 +91,8 @@ def diff(
     append: Value | None = None,
 ) -> Any:
     """Subtract from each element of an axis the one before it, `n` times."""
+    if not n:
+        return self
     parts = [x for x in (prepend, self, append) if x is not None]
     x = join.cat(*parts, dim=dim)
     function = "xor(@0,@1)" if tensor(self).dtype == "i1" else "sub(@0,@1)"
