@@ -206,7 +206,8 @@ class Deep(nn.Module):
 
     def __init__(self) -> None:
         super().__init__()
-        self.layers = nn.ModuleList([Function(torch.special.airy_ai), Function(torch.linalg.cholesky)])
+        functions = (torch.special.airy_ai, torch.linalg.cholesky)
+        self.layers = nn.ModuleList(Function(each) for each in functions)
 
     def forward(self, x: Any) -> Any:
         return self.layers[1](self.layers[0](x))
