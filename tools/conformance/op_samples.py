@@ -1,9 +1,9 @@
 """Samples of torch's OpInfo database: calls of its functions, exported as programs."""
 
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any, cast
 
 import numpy as np
@@ -54,10 +54,11 @@ def element_types(name: str) -> list[str]:
     return [ours for ours, theirs in TYPES.items() if getattr(torch, theirs) in supported]
 
 
-def samples(name: str, element_type: str, count: int) -> Iterator[Sample]:
-    """Export so many of a function's samples, each from the middle of an equal share of them.
+def samples(name: str, element_type: str, count: int) -> Iterator[Callable[[], Sample]]:
+    """Return what exports each of so many samples of a function.
 
-    So one sample is among any odd number of them. Raises CompileError where torch exports none.
+    They are from the middles of equal shares of all samples, so that one is among any odd number.
+    A call raises CompileError where torch cannot export its sample.
     """
     import torch
 
@@ -68,7 +69,7 @@ def samples(name: str, element_type: str, count: int) -> Iterator[Sample]:
     calls = list(entry.sample_inputs("cpu", dtype, requires_grad=False))
     kept = min(count, len(calls))
     for index in range(kept):
-        yield _exported(entry.op, calls[(2 * index + 1) * len(calls) // (2 * kept)])
+        yield partial(_exported, entry.op, calls[(2 * index + 1) * len(calls) // (2 * kept)])
 
 
 def _exported(function: Any, call: Any) -> Sample:

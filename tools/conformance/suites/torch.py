@@ -36,10 +36,11 @@ class TorchCase(Case):
         return f"{self.operator}-{self.element_type}"
 
     def run(self, compile: Compile) -> None:
+        """Run all samples, also those after one that is refused."""
         refused: CompileError | None = None
-        for sample in samples(self.operator, self.element_type, self.samples):
+        for export in samples(self.operator, self.element_type, self.samples):
             try:
-                self._run_sample(sample, compile)
+                self._run_sample(export(), compile)
             except CompileError as error:
                 refused = refused or error
         if refused is not None:

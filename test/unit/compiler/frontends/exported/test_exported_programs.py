@@ -237,6 +237,18 @@ def test_results_that_no_operator_computes_are_refused() -> None:
         trivium.compile(program)
 
 
+def test_scalar_constants_have_no_axes() -> None:
+    program = export(Function(lambda x: (x, torch.tensor(2.0).clone())), (torch.ones(2),))
+    made = trivium.compile(program, target="host")(np.ones(2, np.float32))
+    assert [y.shape for y in made] == [(2,), ()]
+
+
+def test_element_types_that_are_not_read_are_refused() -> None:
+    program = export(Function(lambda x: x.to(torch.uint32)), (torch.ones(2),))
+    with pytest.raises(CompileError, match="the program has element type 27 of torch's schema"):
+        trivium.compile(program)
+
+
 def test_other_versions_of_the_schema_are_refused(tmp_path: Path) -> None:
     files = _archive(torch.relu)
     (name,) = [each for each in files if each.endswith("model.json")]
