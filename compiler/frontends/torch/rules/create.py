@@ -140,6 +140,19 @@ def triu(input: Value, *, diagonal: int = 0) -> tri.Trilu:
     return tri.Trilu.build(input, k=diagonal, upper=True)
 
 
+@torch_op("aten::tril_indices")
+def tril_indices(row: int, col: int, offset: int = 0, *, dtype: str | None = None) -> Array:
+    """List the places of a matrix on and below a diagonal: a row of rows, and one of columns."""
+    places = np.stack(np.tril_indices(row, offset, col))
+    return places.astype(numpy_dtype(_dtype(dtype, "i64")))
+
+
+@torch_op("aten::triu_indices")
+def triu_indices(row: int, col: int, offset: int = 0, *, dtype: str | None = None) -> Array:
+    places = np.stack(np.triu_indices(row, offset, col))
+    return places.astype(numpy_dtype(_dtype(dtype, "i64")))
+
+
 @torch_op("torch.diag")
 def diag(input: Value, *, diagonal: int = 0) -> Value:
     """Take a diagonal of a matrix, or make a matrix with a vector as its diagonal."""

@@ -24,8 +24,8 @@ def _register(name: str, first: str, step: str, argument: str = "@0") -> None:
     """
 
     @torch_op(f"aten::special_{name}")
-    def evaluated(x: Operand, n: Array | int | float) -> Value:
-        degrees = np.trunc(np.asarray(n, np.float64))
+    def evaluated(x: Operand, n: Array) -> Value:
+        degrees = np.trunc(n.astype(np.float64))
         highest = int(degrees.max(initial=0))
         if highest > HIGHEST:
             raise Unsupported(f"has degree {highest}, must be at most {HIGHEST}")

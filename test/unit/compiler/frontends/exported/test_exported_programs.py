@@ -245,7 +245,7 @@ def test_scalar_constants_have_no_axes() -> None:
 
 def test_element_types_that_are_not_read_are_refused() -> None:
     program = export(Function(lambda x: x.to(torch.uint32)), (torch.ones(2),))
-    with pytest.raises(CompileError, match="the program has element type 27 of torch's schema"):
+    with pytest.raises(CompileError, match="the program has element type .* of torch's schema"):
         trivium.compile(program)
 
 
