@@ -15,9 +15,11 @@ class Package(NamedTuple):
 
 OPTIONAL = {
     "PIL": Package("pillow", "images"),
+    "expecttest": Package("expecttest", "test"),
     "ml_dtypes": Package("ml_dtypes", "compile"),
     "onnx": Package("onnx", "compile"),
     "pnnx": Package("pnnx", "torch"),
+    "torch": Package("torch", "torch"),
     "torch_mlir": Package("torch-mlir", "compile"),
     "triton": Package("triton", "gpu"),
 }

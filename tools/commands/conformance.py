@@ -21,10 +21,16 @@ SUFFIXES = (".html", ".json")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--suite", metavar="NAME", default="onnx", help="onnx (the default) or pnnx"
+        "--suite", metavar="NAME", default="onnx", help="onnx (the default), pnnx or torch"
     )
     parser.add_argument(
         "--folder", metavar="DIR", type=Path, help="the folder of the cases of suite pnnx"
+    )
+    parser.add_argument(
+        "--samples",
+        metavar="N",
+        type=arguments.count,
+        help="how many samples of each function suite torch runs, 3 by default",
     )
     parser.add_argument(
         "--targets",
@@ -96,6 +102,7 @@ def run(flags: argparse.Namespace) -> int:
         baseline=flags.baseline,
         jobs=flags.jobs,
         seconds=flags.timeout,
+        samples=flags.samples,
     )
     with shown_progress() as progress:
         report = conduct(plan, progress)

@@ -28,11 +28,12 @@ class Plan:
     baseline: Path | None = None
     jobs: int | None = None
     seconds: float = SECONDS
+    samples: int | None = None
 
 
 def conduct(plan: Plan, progress: Callable[[str], None] = lambda stage: None) -> ConformanceReport:
     """Run the cases of a plan; raise CompileError when there is nothing to run, or nowhere."""
-    suite = open_suite(plan.suite, plan.folder)
+    suite = open_suite(plan.suite, plan.folder, plan.samples)
     before = read_baseline(plan.baseline, plan.suite) if plan.baseline else {}
     expected = _expectations(plan)
     for target in plan.targets:

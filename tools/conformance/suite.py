@@ -56,8 +56,11 @@ class Suite(ABC):
 
     @classmethod
     @abstractmethod
-    def open(cls, folder: Path | None) -> "Suite":
-        """Find the suite, in a folder where it is one of files; raise CompileError if it is not."""
+    def open(cls, folder: Path | None, samples: int | None) -> "Suite":
+        """Find the suite, in a folder where it is one of files, of so many samples of a function.
+
+        Raises CompileError where it is not there, and for an argument that it does not take.
+        """
 
     @abstractmethod
     def cases(self) -> Sequence[Case]:
@@ -69,14 +72,20 @@ class Suite(ABC):
         """Return which version of the suite this is, for reports."""
 
 
+def refuse_samples(name: str, samples: int | None) -> None:
+    """Raise CompileError for a number of samples, which a suite does not take."""
+    if samples is not None:
+        raise CompileError(f"suite '{name}' has no samples to choose from: leave out their number")
+
+
 def suite_names() -> list[str]:
     """Return the names of all suites, without importing them."""
     return sorted(module.name for module in iter_modules(suites.__path__))
 
 
-def open_suite(name: str, folder: Path | None = None) -> Suite:
+def open_suite(name: str, folder: Path | None = None, samples: int | None = None) -> Suite:
     """Open a suite by its name; raise CompileError for one that is not there."""
     if name not in suite_names():
         raise CompileError(f"suite is '{name}', must be one of {', '.join(suite_names())}")
     import_module(f"{suites.__name__}.{name}")
-    return Suite.BY_NAME[name].open(folder)
+    return Suite.BY_NAME[name].open(folder, samples)

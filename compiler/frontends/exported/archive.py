@@ -64,7 +64,7 @@ class ArchiveWeight(Weight):
         view = np.lib.stride_tricks.as_strided(
             storage[self._offset :], self._shape, strides, writeable=False
         )
-        return np.ascontiguousarray(view).reshape(self._shape)  # which makes a scalar a vector
+        return np.array(view, order="C")  # ascontiguousarray gives scalars an axis
 
 
 def _static(sizes: Any) -> tuple[int, ...]:
@@ -81,6 +81,8 @@ def read_archive(source: Source) -> Program:
         return _read(archive)
     except (zipfile.BadZipFile, EOFError, json.JSONDecodeError, UnicodeDecodeError) as error:
         raise CompileError(f"{_spell(source)} is no archive of torch.export: {error}") from None
+    except Unsupported as error:
+        raise CompileError(f"{_spell(source)} {error}") from None
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
         what = f"{type(error).__name__}: {error}"
         raise CompileError(f"{_spell(source)} has a program that cannot be read: {what}") from None

@@ -5,20 +5,17 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
-import numpy as np
-
 from ....dialects.core.errors import CompileError, Invalid, Unsupported
 from ....dialects.core.mlir import ir
 from ....dialects.core.sizes.atoms import Size
 from ....dialects.core.sizes.checks import need_same
-from ....dialects.core.tensor import Array
 from ..core.main_function import MainFunction
 from ..core.results import fault_diagnostic, flat_results, name_results
 from ..core.values import tensor
 from ..torch.aten import aten_rule
 from ..torch.element_types import parts_type, torch_type
 from ..torch.node import Weight
-from ..torch.operands import Converter, parts_of
+from ..torch.operands import Converter
 from ..torch.registry import Complex
 from ..torch.views import parts, shape_of
 from .bind import bind, resolved
@@ -129,7 +126,8 @@ class NodeImporter:
         names = [name for result in node.results for name in result.names]
         if len(made) < len(names):
             raise Unsupported(f"has {len(names)} results, {len(made)} can be computed")
-        made = [self._materialized(*pair, place) for pair in zip(made, names, strict=False)]
+        pairs = zip(made, names, strict=False)
+        made = [self.convert.materialized(each, name, place) for each, name in pairs]
         values = [each.parts if isinstance(each, Complex) else each for each in made]
         name_results(place, names, [v if isinstance(v, ir.Value) else None for v in values])
         for name, each in zip(names, made, strict=True):
@@ -148,15 +146,6 @@ class NodeImporter:
         assert rule is not None
         arguments = bind(node, rule, scope.values, self.convert)
         return _flat(flat_results(rule.function(*arguments.positional, **arguments.named)))
-
-    def _materialized(self, made: Any, name: str, place: str) -> Any:
-        """Turn an array that a rule returns into a constant."""
-        if not isinstance(made, np.ndarray):
-            return made
-        array = cast("Array", made)
-        if array.dtype.kind == "c":
-            return Complex(self.main.constant(name, parts_of(array), place))
-        return self.main.constant(name, array, place)
 
     def _check_type(self, type_: TensorType | None, made: Any) -> None:
         """Raise Invalid when the type of a result differs from that in the program."""

@@ -6,8 +6,6 @@ from collections.abc import Generator, Mapping, Set
 from contextlib import contextmanager
 from typing import Any, cast
 
-import numpy as np
-
 from ....dialects.core.attributes import tensor_of
 from ....dialects.core.errors import CompileError, Diagnostic, Invalid, Unsupported
 from ....dialects.core.location import node_location
@@ -187,29 +185,24 @@ class _Importer:
 
     def _apply(self, operator: Operator) -> None:
         rule = RULES[operator.type]
+        outputs = [operand.name for operand in operator.outputs]
         with ir.Location.name(operator.name):
             arguments = bind(operator, rule, self.operands, self.convert)
             made = flat_results(rule.function(*arguments.positional, **arguments.named))
-            made = [self._materialize(each, operator, i) for i, each in enumerate(made)]
+            spare = [operator.name] * (len(made) - len(outputs))
+            pairs = zip(made, [*outputs, *spare], strict=False)
+            made = [self.convert.materialized(each, name, operator.name) for each, name in pairs]
         if len(operator.outputs) == 1 and len(made) > 1 and operator.outputs[0].is_unpacked:
             made = [made]
         if len(made) < len(operator.outputs):
             raise Unsupported(f"has {len(operator.outputs)} outputs, {len(made)} can be computed")
-        names = [operand.name for operand in operator.outputs]
         values = [each.parts if isinstance(each, Complex) else each for each in made]
         named = [each if isinstance(each, ir.Value) else None for each in values]
-        name_results(operator.name, names, named)
+        name_results(operator.name, outputs, named)
         for operand, each in zip(operator.outputs, made, strict=False):
             if self.check_types:
                 _check_type(operand, each, self.main.symbols.keys() - self.free)
             self.operands[operand.name] = each
-
-    def _materialize(self, made: Any, operator: Operator, index: int) -> Any:
-        """Turn an array that a rule returns into a constant."""
-        if not isinstance(made, np.ndarray):
-            return made
-        name = operator.outputs[index].name if index < len(operator.outputs) else operator.name
-        return self.main.constant(name, cast("Array", made), operator.name)
 
 
 def _declared(name: str, operand: Operand) -> Input:

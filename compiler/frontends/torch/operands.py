@@ -112,6 +112,12 @@ class Converter:
             return self._constant(name, as_array(given))
         raise Invalid(f"has {_spell(given)} for operand '{name}', must be a tensor")
 
+    def materialized(self, made: Any, name: str, node: str) -> Any:
+        """Turn an array that a rule returns into a constant; return anything else unchanged."""
+        if not isinstance(made, np.ndarray):
+            return made
+        return self._constant(name, cast("Array", made), node)
+
     def _constant(self, name: str, array: Array, node: str = "") -> ir.Value | Complex:
         if array.dtype.kind != "c":
             return self.main.constant(name, array, node)

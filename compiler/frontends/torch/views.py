@@ -48,6 +48,11 @@ def reshape(x: Tensor, shape: Sequence[int]) -> Tensor:
     return _like(x, tri.Reshape.build(parts(x), shape=(*shape, *tail)).y)
 
 
+def in_line(x: Tensor) -> Tensor:
+    """Return a tensor with an axis: torch takes one without any for one element in line."""
+    return x if rank_of(x) else reshape(x, (1,))
+
+
 def transpose(x: Tensor, permutation: Sequence[int]) -> Tensor:
     order = tuple(permutation)
     if order == tuple(range(len(order))):

@@ -8,7 +8,7 @@ from pathlib import Path
 from ....compiler.frontends.onnx.backend_cases import BackendCase, backend_cases
 from ....compiler.onnx_backend import Compile, TriviumModel
 from ....dialects.core.errors import CompileError
-from ..suite import Case, Suite, comparison
+from ..suite import Case, Suite, comparison, refuse_samples
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,8 @@ class OnnxSuite(Suite):
     """The cases of all kinds: nodes, simple models, converted ones and those of networks."""
 
     @classmethod
-    def open(cls, folder: Path | None) -> "OnnxSuite":
+    def open(cls, folder: Path | None, samples: int | None) -> "OnnxSuite":
+        refuse_samples("onnx", samples)
         if folder is not None:
             raise CompileError("suite 'onnx' is in the package onnx: leave out its folder")
         return cls()

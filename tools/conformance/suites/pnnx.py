@@ -11,7 +11,7 @@ from ....compiler.specialize import Specialized
 from ....dialects.core.errors import CompileError
 from ....dialects.core.tensor import Array, Shape
 from ....runtime.session import Session
-from ..suite import Case, Suite, comparison
+from ..suite import Case, Suite, comparison, refuse_samples
 
 MODEL, DATA = "model.pnnx.param", "data.npz"
 
@@ -68,7 +68,8 @@ class PnnxSuite(Suite):
         self.folder = folder
 
     @classmethod
-    def open(cls, folder: Path | None) -> "PnnxSuite":
+    def open(cls, folder: Path | None, samples: int | None) -> "PnnxSuite":
+        refuse_samples("pnnx", samples)
         if folder is None:
             raise CompileError("suite 'pnnx' is a folder of cases: name it with --folder")
         if not any(folder.glob(f"*/{MODEL}")):

@@ -11,7 +11,7 @@ from .....dialects.core.sizes.checks import need_divides
 from .....dialects.core.tensor import is_float
 from ...core.values import cast, tensor
 from ..element_types import torch_type
-from ..promotion import as_type
+from ..promotion import as_float, as_type
 from ..registry import Value, torch_op
 from ..views import axis_of, cut, shape_of
 
@@ -28,10 +28,13 @@ SAME: tuple[tuple[tuple[str, ...], type[Op]], ...] = (
 )
 """Activations that are one op with its default attributes: types, op."""
 
+REAL = (tri.Lgamma, tri.Sigmoid, tri.Tanh)
+"""Those of integers, too: they are taken as floats."""
+
 
 def _same(op: type[Op]) -> Callable[[Value], Op]:
     def activation(input: Value) -> Op:
-        return op.build(input)
+        return op.build(as_float(input) if op in REAL else input)
 
     return activation
 

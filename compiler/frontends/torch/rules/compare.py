@@ -9,7 +9,7 @@ from .....dialects.core.errors import Invalid
 from .....dialects.core.op import Op
 from .....dialects.core.tensor import is_float
 from ...core.values import cast, constant, tensor
-from ..promotion import Operand, promote, promoted_type
+from ..promotion import Operand, as_type, promote, promoted_type
 from ..registry import Value, torch_op
 from .activation import limited
 
@@ -121,6 +121,9 @@ def clamp(input: Value, min: Operand | None = None, max: Operand | None = None) 
     if not limits:
         raise Invalid("has neither min nor max")
     dtype = promoted_type(input, *limits)
+    if dtype == "i1":  # bools have no order
+        wide = (None if x is None else as_type(x, "ui8") for x in (min, max))
+        return cast(clamp(cast(input, "ui8"), *wide), dtype)
     x = cast(input, dtype)
     low = None if isinstance(min, Value) or min is None else min
     high = None if isinstance(max, Value) or max is None else max
@@ -140,13 +143,14 @@ def lerp(input: Value, end: Value, weight: Operand) -> Value:
 
 @torch_op("torch.isnan")
 def isnan(input: Value) -> Op:
-    return tri.IsNan.build(input) if is_float(tensor(input).dtype) else _never(input)
+    return tri.IsNan.build(input) if is_float(tensor(input).dtype) else never(input)
 
 
 @torch_op("torch.isinf")
 def isinf(input: Value) -> Op:
-    return tri.IsInf.build(input) if is_float(tensor(input).dtype) else _never(input)
+    return tri.IsInf.build(input) if is_float(tensor(input).dtype) else never(input)
 
 
-def _never(x: Value) -> tri.Expand:
+def never(x: Value) -> tri.Expand:
+    """Return false for each element."""
     return tri.Expand.build(constant(np.zeros((), np.bool_)), shape=tensor(x).shape)

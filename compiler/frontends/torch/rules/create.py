@@ -9,7 +9,7 @@ from .....dialects import tri
 from .....dialects.core.errors import Invalid, Unsupported
 from .....dialects.core.op import Op
 from .....dialects.core.sizes.atoms import is_symbolic
-from .....dialects.core.tensor import Array, numpy_dtype
+from .....dialects.core.tensor import Array, is_integer, numpy_dtype
 from ...core.ranges import range_of_sizes
 from ...core.values import cast, constant, filled, number, tensor
 from ..element_types import torch_type
@@ -108,6 +108,8 @@ def arange(
     if any(map(is_symbolic, ends)):
         return _range_of_sizes(*ends, dtype=_dtype(dtype, "i64"))
     first, last, by = (np.asarray(v).reshape(()) for v in (start, end, step))
+    if dtype is not None and is_integer(torch_type(dtype)):
+        first, last, by = (np.trunc(v).astype(np.int64) for v in (first, last, by))
     floats = any(v.dtype.kind not in "iub" for v in (first, last, by))
     low, high, width = (v.astype(np.float64).item() for v in (first, last, by))
     count = (high - low) / width if width else math.nan
@@ -136,6 +138,19 @@ def tril(input: Value, *, diagonal: int = 0) -> tri.Trilu:
 @torch_op("torch.triu")
 def triu(input: Value, *, diagonal: int = 0) -> tri.Trilu:
     return tri.Trilu.build(input, k=diagonal, upper=True)
+
+
+@torch_op("aten::tril_indices")
+def tril_indices(row: int, col: int, offset: int = 0, *, dtype: str | None = None) -> Array:
+    """List the places of a matrix on and below a diagonal: a row of rows, and one of columns."""
+    places = np.stack(np.tril_indices(row, offset, col))
+    return places.astype(numpy_dtype(_dtype(dtype, "i64")))
+
+
+@torch_op("aten::triu_indices")
+def triu_indices(row: int, col: int, offset: int = 0, *, dtype: str | None = None) -> Array:
+    places = np.stack(np.triu_indices(row, offset, col))
+    return places.astype(numpy_dtype(_dtype(dtype, "i64")))
 
 
 @torch_op("torch.diag")

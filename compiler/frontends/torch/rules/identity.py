@@ -4,8 +4,10 @@ from typing import Any
 
 from .....dialects.core.errors import Unsupported
 from ...core.values import cast, tensor
-from ..element_types import torch_type
-from ..registry import Value, torch_op
+from ..element_types import parts_type, torch_type
+from ..registry import Complex, Value, torch_op
+from ..views import as_complex
+from .signal import complex
 
 
 @torch_op("Tensor.clone", "Tensor.contiguous", "Tensor.detach", "torch.clone", "torch.positive")
@@ -32,9 +34,15 @@ def dropout(input: Any, *, p: float = 0.5, training: bool = False) -> Any:
     return input
 
 
-@torch_op("Tensor.to", "aten::_to_copy")
-def to(input: Value, *, dtype: str | None = None) -> Value:
-    return input if dtype is None else cast(input, torch_type(dtype))
+@torch_op("Tensor.to", "aten::_to_copy", "prims::convert_element_type", renamed={"a": "input"})
+def to(input: Value | Complex, *, dtype: str | None = None) -> Value | Complex:
+    """Convert elements; real numbers to complex ones, and these without their imaginary part."""
+    if dtype is None:
+        return input
+    if dtype.startswith("torch.complex"):
+        x = input if isinstance(input, Complex) else cast(input, parts_type(dtype))
+        return Complex(cast(as_complex(x).parts, parts_type(dtype)))
+    return cast(complex.real(input), torch_type(dtype))
 
 
 @torch_op("Tensor.type_as")

@@ -10,9 +10,9 @@ from .....dialects.core.sizes.dim import highest
 from .....dialects.core.tensor import is_float
 from ...core.values import cast, tensor
 from ..element_types import torch_type
-from ..promotion import as_float, as_type
+from ..promotion import as_float, as_type, promote
 from ..registry import Value, torch_op
-from ..views import Ints, axis_of, reshape
+from ..views import Ints, axis_of, in_line, reshape
 
 Axes = int | Ints | None
 
@@ -93,11 +93,16 @@ def min_(
     return _reduce(tri.ReduceMin, input, dim, keepdim), argmin(input, dim, keepdim=keepdim)
 
 
+def _ordered(x: Value) -> Value:
+    """Return bools, which have no order, as integers."""
+    return cast(x, "ui8") if tensor(x).dtype == "i1" else x
+
+
 def _search(
     op: type[tri.ArgMax] | type[tri.ArgMin], x: Value, dim: int | None, keepdim: bool
 ) -> Value:
     """Search along an axis, or among all elements in order."""
-    rank = tensor(x).rank
+    rank, x = tensor(x).rank, _ordered(x)
     if dim is None or not rank:
         y = op.build(reshape(x, (tensor(x).size,)), axis=0, keepdims=False).y
         return reshape(y, (1,) * rank) if keepdim else y
@@ -124,7 +129,7 @@ def any_(input: Value, dim: Axes = None, *, keepdim: bool = False) -> Value:
     return _reduce(tri.ReduceMax, cast(input, "i1"), dim, keepdim)
 
 
-@torch_op("torch.var", "aten::var.dim", "aten::var.correction")
+@torch_op("torch.var", "aten::var.default", "aten::var.dim", "aten::var.correction")
 def var(
     input: Value,
     dim: Axes = None,
@@ -168,7 +173,15 @@ def std(
 
 
 @torch_op("torch.norm", "torch.linalg.vector_norm", renamed={"ord": "p"})
-def norm(input: Value, dim: Axes = None, *, p: float | str = 2.0, keepdim: bool = False) -> Value:
+def norm(
+    input: Value,
+    dim: Axes = None,
+    *,
+    p: float | str = 2.0,
+    keepdim: bool = False,
+    dtype: str | None = None,
+) -> Value:
+    input = input if dtype is None else cast(input, torch_type(dtype))
     if isinstance(p, str) and p != "fro":
         raise Invalid(f"has p '{p}', must be fro or a number")
     return vector_norm(input, 2.0 if isinstance(p, str) else p, dim, keepdim)
@@ -186,17 +199,19 @@ def vector_norm(x: Value, p: float, dim: Axes, keepdim: bool) -> Value:
     if p == 0:
         counted = cast(cast(x, "i1"), dtype)
         return _reduce(tri.ReduceSum, counted, dim, keepdim)
-    powers = tri.Pow.build(sizes, as_type(p, dtype)).y
+    # Powers may be too large for types of 16 bits.
+    wide = "f64" if dtype == "f64" else "f32"
+    powers = tri.Pow.build(cast(sizes, wide), as_type(p, wide)).y
     total = _reduce(tri.ReduceSum, powers, dim, keepdim)
-    return tri.Pow.build(total, as_type(1 / p, dtype)).y
+    return cast(tri.Pow.build(total, as_type(1 / p, wide)).y, dtype)
 
 
 @torch_op("F.pairwise_distance", "nn.PairwiseDistance")
 def pairwise_distance(
     x1: Value, x2: Value, *, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False
 ) -> Value:
-    apart = tri.Sub.build(x1, x2).y
-    shifted = tri.Add.build(apart, as_type(eps, tensor(x1).dtype)).y
+    apart = as_float(tri.Sub.build(*promote(x1, x2)).y)
+    shifted = tri.Add.build(apart, as_type(eps, tensor(apart).dtype)).y
     return vector_norm(shifted, p, -1, keepdim)
 
 
@@ -223,20 +238,23 @@ torch_op("torch.cumprod")(_scan(tri.CumProd))
 @torch_op("torch.topk")
 def topk(
     input: Value, k: int, dim: int = -1, *, largest: bool = True, sorted: bool = True
-) -> tri.TopK:
-    return tri.TopK.build(input, k=k, axis=axis_of(input, dim), largest=largest, sorted=True)
+) -> tuple[Value, Value]:
+    x = in_line(_ordered(input))
+    values, places = tri.TopK.build(x, k=k, axis=axis_of(x, dim), largest=largest).results
+    shape = tensor(values).shape if tensor(input).rank else ()
+    return reshape(cast(values, tensor(input).dtype), shape), reshape(places, shape)
 
 
 @torch_op("torch.sort", "aten::sort.default", "aten::sort.stable")
 def sort(
     input: Value, dim: int = -1, *, descending: bool = False, stable: bool = False
-) -> tri.TopK:
-    axis = axis_of(input, dim)
-    return tri.TopK.build(input, k=tensor(input).shape[axis], axis=axis, largest=descending)
+) -> tuple[Value, Value]:
+    size = tensor(input).shape[axis_of(input, dim)] if tensor(input).rank else 1
+    return topk(input, size, dim, largest=descending)
 
 
 @torch_op("torch.argsort", "aten::argsort.default", "aten::argsort.stable")
 def argsort(
     input: Value, dim: int = -1, *, descending: bool = False, stable: bool = False
 ) -> Value:
-    return sort(input, dim, descending=descending).results[1]
+    return sort(input, dim, descending=descending)[1]

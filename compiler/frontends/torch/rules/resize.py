@@ -57,6 +57,8 @@ def interpolate(
         scales = tuple(scale for scale in known if scale is not None)
     if antialias and mode not in ("bilinear", "bicubic"):
         raise Unsupported(f"has antialias with mode '{mode}', must be bilinear or bicubic")
+    if antialias and align_corners:
+        raise Unsupported("has antialias with aligned corners, must have one of them")
     if len(scales) < len(pixels):
         return _resampled(input, sizes, mode, bool(align_corners), antialias)
     return tri.Resize.build(

@@ -63,6 +63,11 @@ def squeeze(input: Tensor, dim: int | Ints | None = None) -> Tensor:
     return reshape(input, [d for axis, d in enumerate(shape) if axis not in dropped or d - 1])
 
 
+@torch_op("aten::squeeze.dims")
+def squeeze_axes(input: Tensor, dim: Ints) -> Tensor:
+    return squeeze(input, dim)
+
+
 @torch_op("torch.unsqueeze", "Tensor.unsqueeze")
 def unsqueeze(input: Tensor, dim: int) -> Tensor:
     shape = shape_of(input)

@@ -9,9 +9,11 @@ from ......dialects.core.errors import Unsupported
 from ......dialects.core.tensor import is_float
 from ......dialects.expression import FUNCTIONS
 from ....core.values import tensor
+from ...complex_expressions import joined, split
 from ...expressions import apply
-from ...promotion import Operand, promote
-from ...registry import Value, torch_op
+from ...promotion import Operand, as_float, as_type, promote, promoted_type
+from ...registry import Complex, Value, torch_op
+from .. import compare
 
 _OF_SIZES = {"size", "int"}
 _NAMED_OTHERWISE = {"max", "min", "and", "or", "xor", "lshift", "rshift"}
@@ -61,8 +63,11 @@ def _scaled(x: Operand, alpha: int | float) -> Any:
 def div(self: Operand, other: Operand, rounding_mode: str | None = None) -> Any:
     if rounding_mode == "floor":
         return apply("floor_divide(@0,@1)", self, other)
-    made = apply("div(@0,@1)", self, other)
-    return made if rounding_mode is None else apply("trunc(@0)", made)
+    if rounding_mode is None:
+        return apply("div(@0,@1)", self, other)
+    if is_float(promoted_type(self, other)):
+        return apply("trunc(div(@0,@1))", self, other)
+    return apply("mul(floor_divide(abs(@0),abs(@1)),mul(sign(@0),sign(@1)))", self, other)
 
 
 @torch_op("aten::round.decimals")
@@ -104,7 +109,53 @@ def _of_numbers(function: str, a: Value, b: Value) -> Any:
     return apply(f"{function}(@0,@1)", first, second)
 
 
-@torch_op("aten::clamp.Tensor", "aten::clamp")
-def clamp(self: Operand, min: Operand | None = None, max: Operand | None = None) -> Any:
-    above = self if min is None else apply("max(@0,@1)", self, min)
-    return above if max is None else apply("min(@0,@1)", above, max)
+@torch_op("aten::hypot")
+def hypot(self: Value, other: Value) -> Any:
+    """Compute the length of two sides, whose squares may be too large for their type."""
+    a, b = (tri.Abs.build(x).y for x in promote(self, other))
+    long, short = tri.Maximum.build(a, b).y, tri.Minimum.build(a, b).y
+    length = apply("mul(@0,sqrt(add(square(div(@1,@0)),1)))", long, short)
+    # A quotient of two zeros or of two infinities is no number.
+    plain = tri.Equal.build(long, short).y
+    return tri.Where.build(plain, apply("mul(@0,@1)", long, math.sqrt(2)), length)
+
+
+@torch_op("aten::signbit")
+def signbit(self: Value) -> Any:
+    """Return which elements are negative; of the two zeros of floats one is."""
+    if tensor(self).dtype == "i1":
+        return compare.never(self)
+    zero = as_type(0, tensor(self).dtype)
+    negative = tri.Less.build(self, zero).y
+    if not is_float(tensor(self).dtype):
+        return negative
+    under = tri.Less.build(apply("reciprocal(@0)", self), zero).y
+    return tri.Or.build(negative, tri.And.build(tri.Equal.build(self, zero).y, under).y)
+
+
+@torch_op("aten::copysign")
+def copysign(self: Value, other: Operand) -> Any:
+    """Give elements the sign of others."""
+    size, sign = promote(self, other)
+    size, sign = as_float(size), as_float(sign)
+    size = tri.Abs.build(size).y
+    return tri.Where.build(signbit(sign).y, tri.Neg.build(size).y, size)
+
+
+@torch_op("aten::angle")
+def angle(self: Value | Complex) -> Any:
+    """Return the angles of complex numbers; those of real ones are 0 or pi."""
+    if isinstance(self, Complex):
+        real, imaginary = split(self)
+        return apply("atan2(@1,@0)", real, imaginary)
+    x = as_float(self)
+    dtype = tensor(x).dtype
+    half = tri.Where.build(
+        tri.Less.build(x, as_type(0, dtype)).y, as_type(math.pi, dtype), as_type(0, dtype)
+    ).y
+    return tri.Where.build(tri.IsNan.build(x).y, x, half)
+
+
+@torch_op("aten::polar")
+def polar(abs: Value, angle: Value) -> Complex:
+    return joined(apply("mul(@0,cos(@1))", abs, angle), apply("mul(@0,sin(@1))", abs, angle))

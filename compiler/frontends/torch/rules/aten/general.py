@@ -4,6 +4,7 @@ Their inputs have no names: the signatures here have them in the order of torch'
 """
 
 from ......dialects import tri
+from ......dialects.core.errors import Unsupported
 from ......dialects.core.op import Op
 from ....core.values import tensor
 from ...expressions import apply
@@ -29,7 +30,7 @@ def triu(self: Value, diagonal: int = 0) -> tri.Trilu:
 
 
 @torch_op("aten::sort")
-def sort(self: Value, *rest: int | bool) -> tri.TopK:
+def sort(self: Value, *rest: int | bool) -> tuple[Value, Value]:
     """Sort by `dim` and `descending`, or by `stable` before these: sorting is always stable."""
     dim, descending = (*rest[-2:], *(-1, False)[len(rest) :])[:2]
     return reduce.sort(self, int(dim), descending=bool(descending))
@@ -108,10 +109,22 @@ def antialiased(
     input: Value,
     output_size: Ints | None = None,
     align_corners: bool = False,
+    scale_factors: Floats | None = None,
     scales_h: float | None = None,
     scales_w: float | None = None,
 ) -> Value:
     mode = "bicubic" if "bicubic" in operator.type else "bilinear"
-    return resize.interpolate(
-        input, size=output_size, mode=mode, align_corners=align_corners, antialias=True
+    if scales_h is not None and scales_w is not None and not align_corners:
+        scale_factors = (scales_h, scales_w)
+    made = resize.interpolate(
+        input,
+        size=None if scale_factors else output_size,
+        scale_factor=scale_factors,
+        mode=mode,
+        align_corners=align_corners,
+        antialias=True,
     )
+    have = tensor(made).shape[2:]
+    if output_size is not None and have != output_size:
+        raise Unsupported(f"has output_size {output_size}, must be {have}, as its scales give")
+    return made

@@ -4,15 +4,18 @@ from typing import Any
 
 import numpy as np
 
+from ......dialects import tri
 from ......dialects.core.errors import Invalid
-from ......dialects.core.tensor import Array, is_integer, numpy_dtype
+from ......dialects.core.tensor import is_integer, numpy_dtype
 from ....core.found_sizes import FoundSizes
 from ....core.main_function import MainFunction
-from ....core.values import tensor
+from ....core.values import cast, constant, tensor
 from ...element_types import torch_type
 from ...expressions import apply
+from ...promotion import Operand, as_type
 from ...registry import Complex, Value, torch_op
 from ...views import (
+    Ints,
     axis_of,
     cut,
     expand,
@@ -34,10 +37,32 @@ def scalar_tensor(s: bool | int | float, dtype: str | None = None) -> Any:
     return create.full((), fill_value=s, dtype=dtype or "torch.float32")
 
 
+@torch_op("aten::empty_strided", "aten::empty_permuted")
+def empty(
+    size: Ints, stride: Ints = (), physical_layout: Ints = (), *, dtype: str | None = None
+) -> Any:
+    """Make zeros, in whatever order they are to be in memory."""
+    return create.zeros(size, dtype=dtype)
+
+
+@torch_op("aten::new_empty_strided")
+def new_empty_strided(self: Value, size: Ints, stride: Ints, *, dtype: str | None = None) -> Any:
+    return create.new_zeros(self, size, dtype=dtype)
+
+
 @torch_op("aten::linspace")
-def linspace(start: int | float, end: int | float, steps: int, dtype: str | None = None) -> Array:
-    to = numpy_dtype(torch_type(dtype or "torch.float32"))
-    return np.linspace(start, end, steps).astype(to)
+def linspace(start: Operand, end: Operand, steps: int, dtype: str | None = None) -> Any:
+    """Return numbers at equal distances; the later half is counted from the end, as by torch."""
+    to = torch_type(dtype or "torch.float32")
+    if not isinstance(start, Value) and not isinstance(end, Value):
+        return np.linspace(start, end, steps).astype(numpy_dtype(to))
+    first, last = (as_type(x, "f64" if to == "f64" else "f32") for x in (start, end))
+    step = apply("div(sub(@1,@0),@2)", first, last, max(steps - 1, 1))
+    places = np.arange(steps)
+    before, after = (constant(n.astype(np.float32)) for n in (places, places[::-1]))
+    early = apply("add(@0,mul(@1,@2))", first, step, before)
+    late = apply("sub(@0,mul(@1,@2))", last, step, after)
+    return cast(tri.Where.build(constant(places < (steps + 1) // 2), early, late).y, to)
 
 
 @torch_op("aten::index.Tensor", "aten::_unsafe_index.Tensor")
@@ -67,6 +92,8 @@ def diff(
     append: Value | None = None,
 ) -> Any:
     """Subtract from each element of an axis the one before it, `n` times."""
+    if not n:
+        return self
     parts = [x for x in (prepend, self, append) if x is not None]
     x = join.cat(*parts, dim=dim)
     function = "xor(@0,@1)" if tensor(self).dtype == "i1" else "sub(@0,@1)"
@@ -81,7 +108,7 @@ def diff(
 def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
     """Return the windows of an axis; their elements are a new last axis."""
     if not rank_of(self):
-        return unfold(reshape(self, (1,)), 0, size, step) if size else reshape(self, (0,))
+        return cut(reshape(self, (1,)), 0, 0, size)
     axis = axis_of(self, dimension)
     whole = shape_of(self)[axis]
     if step < 1 or size > whole:

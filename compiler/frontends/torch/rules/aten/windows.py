@@ -83,7 +83,10 @@ def adaptive_avg_pool(self: Value, output_size: Ints) -> Any:
 
 def _register_max_unpool(axes: int) -> None:
     @torch_op(f"aten::max_unpool{axes}d")
-    def max_unpool(self: Value, indices: Value, output_size: Ints) -> Value:
+    def max_unpool(
+        self: Value, indices: Value, output_size: Ints, stride: Ints = (), padding: Ints = ()
+    ) -> Value:
+        """Put maxima back; the size of the output is known, which windows would give."""
         x, drop = batched(self, axes)
         places, _ = batched(indices, axes)
         return drop(put_back(x, places, output_size))

@@ -18,7 +18,7 @@ from ...node import Weight
 from ...promotion import Operand, as_type
 from ...registry import Complex, Value, torch_op
 from ...views import expand, gather, rank_of, reshape, shape_of, transpose
-from .index import true_places
+from .found import true_places
 
 Tensor = Value | Complex
 Indices = dict[int, Value]

@@ -9,9 +9,7 @@ from ......dialects.core.errors import Invalid
 from ......dialects.core.sizes.atoms import is_symbolic
 from ......dialects.core.sizes.checks import need, need_same
 from ......dialects.core.tensor import Array, Shape, broadcast
-from ....core.found_sizes import FoundSizes
-from ....core.main_function import MainFunction
-from ....core.values import cast, constant, tensor
+from ....core.values import cast, tensor
 from ...promotion import Operand, as_type, promote
 from ...registry import Complex, Value, torch_op
 from ...views import (
@@ -20,11 +18,12 @@ from ...views import (
     cut_axes,
     expand,
     gather,
+    in_line,
     parts,
+    rank_of,
     reshape,
     shape_of,
     take,
-    transpose,
 )
 
 Tensor = Value | Complex
@@ -47,10 +46,14 @@ def embedding(
 
 
 @torch_op("torch.gather")
-def gather_(
-    input: Value, dim: int, index: Value, *, sparse_grad: bool = False
-) -> tri.GatherElements:
-    return tri.GatherElements.build(input, index, axis=axis_of(input, dim))
+def gather_(input: Value, dim: int, index: Value, *, sparse_grad: bool = False) -> Value:
+    if tensor(input).rank == tensor(index).rank == 0:
+        return input
+    if tensor(index).size == 0:  # torch has no rule for the rank of such indices
+        return reshape(take(flat(input), np.zeros(0, np.int64), 0), tensor(index).shape)
+    x = in_line(input)
+    made = tri.GatherElements.build(x, in_line(index), axis=axis_of(x, dim)).y
+    return reshape(made, tensor(index).shape)
 
 
 @torch_op("torch.take_along_dim")
@@ -69,11 +72,16 @@ def take_along_dim(input: Value, indices: Value, dim: int) -> tri.GatherElements
 
 @torch_op("torch.index_select")
 def index_select(input: Tensor, dim: int, index: Value) -> Tensor:
-    return gather(input, index, axis_of(input, dim))
+    x = in_line(input)
+    taken = gather(x, in_line(index), axis_of(x, dim))
+    return taken if rank_of(input) else reshape(taken, ())
 
 
-def _scattered(x: Value, dim: int, index: Value, src: Operand, reduction: str) -> Value:
+def scatter_by(x: Value, dim: int, index: Value, src: Operand, reduction: str) -> Value:
     """Write elements at indices of an axis; the source may be larger than the indices."""
+    if not tensor(x).rank:
+        src = in_line(src) if isinstance(src, Value) else src
+        return reshape(scatter_by(in_line(x), 0, in_line(index), src, reduction), ())
     sizes = tensor(index).shape
     if isinstance(src, Value):
         src = cut_axes(src, {axis: slice(0, size) for axis, size in enumerate(sizes)})
@@ -85,71 +93,31 @@ def _scattered(x: Value, dim: int, index: Value, src: Operand, reduction: str) -
 
 @torch_op("torch.scatter_add")
 def scatter_add(input: Value, dim: int, index: Value, src: Value) -> Value:
-    return _scattered(input, dim, index, src, "add")
+    return scatter_by(input, dim, index, src, "add")
+
+
+REDUCTIONS = {"none": "none", "add": "add", "multiply": "mul"}
+"""Torch's reductions of `scatter` and ours."""
 
 
 @torch_op("torch.scatter", "aten::scatter.value", "aten::scatter.src")
+@torch_op("aten::scatter.reduce", "aten::scatter.value_reduce")
 def scatter(
-    input: Value, dim: int, index: Value, src: Value | None = None, value: Operand = 0.0
+    input: Value,
+    dim: int,
+    index: Value,
+    src: Value | None = None,
+    value: Operand = 0.0,
+    *,
+    reduce: str = "none",
 ) -> Value:
-    return _scattered(input, dim, index, value if src is None else src, "none")
-
-
-@torch_op("torch.masked_select")
-def masked_select(input: Value, mask: Value, *, main: MainFunction) -> Value:
-    """Take the elements where the mask is true."""
-    shape = broadcast(tensor(input).shape, tensor(mask).shape)
-    known = main.evaluate(mask)
-    x, chosen = (flat(expand(each, shape)) for each in (input, mask))
-    if known is not None:
-        places = np.flatnonzero(np.broadcast_to(known != 0, shape))
-        return take(x, places.astype(np.int64), 0)
-    operands = (x, cast(chosen, "i1"))
-    made = FoundSizes(main).select(operands, lambda count: tri.Compress(count=count, axis=0))
-    return made.results[0]
+    if reduce not in REDUCTIONS:
+        raise Invalid(f"has reduction '{reduce}', must be add or multiply")
+    return scatter_by(input, dim, index, value if src is None else src, REDUCTIONS[reduce])
 
 
 def flat(x: Value) -> Value:
     return reshape(x, (tensor(x).size,))
-
-
-@torch_op("torch.nonzero", "aten::nonzero")
-def nonzero(input: Value, *, main: MainFunction) -> Array | Value:
-    known = main.evaluate(input)
-    if known is not None:
-        return np.argwhere(known).astype(np.int64)
-    return transpose(true_places(input, main), [1, 0])
-
-
-@torch_op("aten::where", renamed={"condition": "input"})
-def where_true(input: Value, *, main: MainFunction) -> tuple[list[Value]]:
-    """Return the indices along each axis of the elements that are not zero."""
-    return (list(tri.Unbind.build(true_places(input, main), axis=0).results),)
-
-
-def true_places(x: Value, main: MainFunction) -> Value:
-    """Return a row for each axis: the indices of the elements that are not zero."""
-    return FoundSizes(main).select([x], lambda count: tri.NonZero(count=count)).results[0]
-
-
-@torch_op("aten::_unique2")
-def unique(
-    input: Value,
-    sorted: bool = True,
-    return_inverse: bool = False,
-    return_counts: bool = False,
-    *,
-    main: MainFunction,
-) -> tuple[Value, Value, Value]:
-    """Return the different elements, the place of each element among them, how many there are.
-
-    What is not asked for is empty.
-    """
-    made = FoundSizes(main).select([flat(input)], lambda count: tri.Unique(count=count, axis=0))
-    values, _, inverse, counts = made.results
-    nothing = constant(np.zeros(0, np.int64))
-    places = reshape(inverse, tensor(input).shape) if return_inverse else nothing
-    return values, places, counts if return_counts else nothing
 
 
 @torch_op("torch.repeat_interleave")
@@ -220,6 +188,12 @@ def _first_of_three(shape: Shape) -> int:
 @torch_op("torch.as_strided")
 def as_strided(input: Value, size: Ints, stride: Ints, storage_offset: int | None = None) -> Value:
     """Take elements by their places in memory, which is in row-major order."""
+    places = strided_places(size, stride, storage_offset, tensor(input).size)
+    return take(flat(input), places, 0)
+
+
+def strided_places(size: Ints, stride: Ints, storage_offset: int | None, whole: int) -> Array:
+    """Return the place of each element of a view in memory, which has so many elements."""
     if len(size) != len(stride):
         raise Invalid(f"has size {size} and stride {stride}, must be as many")
     if not 0 <= math.prod(size) <= LONGEST:
@@ -227,7 +201,6 @@ def as_strided(input: Value, size: Ints, stride: Ints, storage_offset: int | Non
     places: Array = np.array(storage_offset or 0)
     for count, step in zip(size, stride, strict=True):
         places = places[..., None] + np.arange(count) * step
-    whole = tensor(input).size
     if places.size and not 0 <= places.min() <= places.max() < whole:
         raise Invalid(f"reaches beyond the {whole} elements of its input")
-    return take(reshape(input, (whole,)), places.astype(np.int64), 0)
+    return places.astype(np.int64)

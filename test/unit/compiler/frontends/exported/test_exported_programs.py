@@ -206,7 +206,8 @@ class Deep(nn.Module):
 
     def __init__(self) -> None:
         super().__init__()
-        self.layers = nn.ModuleList([Function(torch.special.i0), Function(torch.linalg.cholesky)])
+        functions = (torch.special.airy_ai, torch.linalg.cholesky)
+        self.layers = nn.ModuleList(Function(each) for each in functions)
 
     def forward(self, x: Any) -> Any:
         return self.layers[1](self.layers[0](x))
@@ -300,6 +301,18 @@ def test_results_that_no_operator_computes_are_refused() -> None:
         strict=False,
     )
     with pytest.raises(CompileError, match="which its operator does not compute"):
+        trivium.compile(program)
+
+
+def test_scalar_constants_have_no_axes() -> None:
+    program = export(Function(lambda x: (x, torch.tensor(2.0).clone())), (torch.ones(2),))
+    made = trivium.compile(program, target="host")(np.ones(2, np.float32))
+    assert [y.shape for y in made] == [(2,), ()]
+
+
+def test_element_types_that_are_not_read_are_refused() -> None:
+    program = export(Function(lambda x: x.to(torch.uint32)), (torch.ones(2),))
+    with pytest.raises(CompileError, match=r"the program has element type .* of torch's schema"):
         trivium.compile(program)
 
 
