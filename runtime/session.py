@@ -78,11 +78,7 @@ class Session(ExactRuns, AddressRuns):
         options = {"dialects": dialects, "device": device, "drivers": drivers}
         self._start(link(package, options, count), count)
         self._own_lock()
-        bound = {p.output: p.input for p in package.manifest.carried if p.is_bound}
-        if bound:
-            from .file.initial_state import initial_state
-
-            self.bind_state(bound, initial_state(package.manifest, package.entries))
+        self._bind_carried(package)
 
     def _start(self, program: Program, threads: int) -> None:
         manifest = program.package.manifest

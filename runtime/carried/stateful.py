@@ -14,6 +14,7 @@ from .state import CarriedState, StatePair, Value, zeros_of
 if TYPE_CHECKING:
     from ..file.state_file import StateFile
     from ..manifest import Manifest
+    from ..package import Package
 
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
@@ -70,6 +71,14 @@ class Stateful:
         fails leaves the state as it was.
         """
         self._alone(self._bind_pairs, pairs, _copied(initial))
+
+    def _bind_carried(self, package: "Package") -> None:
+        """Bind what a session of a package carries on from its beginning."""
+        bound = {pair.output: pair.input for pair in package.manifest.carried if pair.is_bound}
+        if bound:
+            from ..file.initial_state import initial_state
+
+            self.bind_state(bound, initial_state(package.manifest, package.entries))
 
     def unbind_state(self) -> None:
         """Forget all state: its inputs and outputs are as others again."""
