@@ -94,11 +94,9 @@ class SizedBody:
 
     def enter(self, state: SessionState) -> None:
         self._state = state
-        for place, (each, run) in enumerate(zip(self._order, self._runs, strict=True)):
-            if isinstance(run, SizedRun):
-                run.resize(state)
-            elif not isinstance(each, str):
-                self._runs[place] = self._binds[each](state)
+        for place, each in enumerate(self._order):
+            if not isinstance(each, str):
+                self._runs[place] = _rebound(self._runs[place], self._binds[each], state)
 
     def __call__(self) -> SessionState:
         for run in self._runs:
@@ -106,14 +104,23 @@ class SizedBody:
         return self._state
 
 
+def _rebound(run: Run | None, bind: Bind, state: SessionState) -> Run:
+    """Return what does a step in a state: the same as before where only its sizes are others."""
+    if not isinstance(run, SizedRun):
+        return bind(state)
+    run.resize(state)
+    return run
+
+
 class FindingBody:
-    """Do a body in which steps find sizes: each step is bound when it runs."""
+    """Do a body in which steps find sizes: each step is bound, or gets sizes, when it runs."""
 
     def __init__(
         self, contents: Contents, steps: Sequence[Step], binds: Sequence[Bind], state: SessionState
     ) -> None:
         self._steps = steps
         self._binds = binds
+        self._runs: list[Run | None] = [None] * len(steps)
         self._state = state
 
     def enter(self, state: SessionState) -> None:
@@ -121,8 +128,8 @@ class FindingBody:
 
     def __call__(self) -> SessionState:
         now = self._state
-        for step, bind in zip(self._steps, self._binds, strict=True):
-            made = bind(now)
+        for number, step in enumerate(self._steps):
+            made = self._runs[number] = _rebound(self._runs[number], self._binds[number], now)
             if not step.finds:
                 made()
                 continue

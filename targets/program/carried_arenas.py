@@ -70,7 +70,7 @@ def _of_loop(
     ends = [end for _, end in pairs]
     for argument, end in pairs:
         stage, end_stage = _stage_of(argument, found), _stage_of(end, found)
-        if (argument, end) in appended and stage == end_stage and ends.count(end) == 1:
+        if (argument, end) in appended and stage == end_stage:
             yield CarriedArena(stage, (argument, end))
             continue
         yield CarriedArena(stage, (argument,))

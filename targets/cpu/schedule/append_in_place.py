@@ -29,10 +29,8 @@ class AppendInPlace(Pass):
     def run(self, module: Module) -> None:
         for function in functions(module.operation):
             for loop in list(_loops(function)):
-                ends = list(changing_ends(loop))
-                for argument, end in ends:
-                    if [value for _, value in ends].count(end) == 1:
-                        _append(loop, argument, end)
+                for argument, end in list(changing_ends(loop)):
+                    _append(loop, argument, end)
 
 
 def _loops(function: ir.Operation) -> Iterator[tri.Loop]:

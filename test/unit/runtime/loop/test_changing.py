@@ -128,6 +128,22 @@ def test_rows_that_are_appended_and_read_stay_in_place() -> None:
     check(text, [{"x": x, "m": m} for m in (0, 1, 2, 9, 100)])
 
 
+def test_rows_that_are_appended_are_copied_to_what_else_carries_them() -> None:
+    text = """main (float[1, 3] x, int64 m) => (float[n, 3] y, float[k, 3] t, float[p] u) {
+        flat = Squeeze (x, a0)
+        y, t, u = Loop (m, , x, x, flat) <body = each
+                (int64 i, bool c, float[a, 3] h, float[d, 3] g, float[q] f)
+                => (bool go, float[b, 3] h2, float[e, 3] g2, float[r] f2) {
+            go = Identity (c)  new = ReduceMax <axes = [0]> (g)  h2 = Concat <axis = 0> (h, new)
+            g2 = Identity (h2)  f2 = Reshape (h2, last)
+        }>
+    }"""
+    memory = memory_of(text)
+    assert not memory.exchanged
+    assert len(memory.copied) == 2
+    check(text, [{"x": rows(1), "m": m} for m in (0, 1, 2, 9)])
+
+
 def test_rows_that_are_doubled_stay_in_place() -> None:
     text = """main (float[N, 3] x, int64 m) => (float[n, 3] y) {
         y = Loop (m, , x) <body = each (int64 i, bool c, float[a, 3] h) => (bool go, float[b, 3] h2)
