@@ -51,6 +51,7 @@ class CompiledGraph:
         self._fixed: tuple[tuple[int, int], ...] = ()
         self._has_key = bool(self._inputs.numbers)
         self._variants: dict[_Key, Variant] = {}
+        self._reported: set[str] = set()
         self._lock = threading.Lock()
         self._eager: Call = module.forward
         self.call: Call = self._call
@@ -138,6 +139,9 @@ class CompiledGraph:
         """Report why eager torch runs; where that is not wanted, raise the error."""
         if self._options.get("strict"):
             raise error
+        if str(error) in self._reported:
+            return EAGER
+        self._reported.add(str(error))
         refused = refused_nodes(self._module.graph, error)
         report_eager(self._module.graph, error, refused)
         if refused:

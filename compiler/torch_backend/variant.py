@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import torch
@@ -35,7 +36,13 @@ class Variant:
         given = [arguments[index] for index in self.inputs]
         storages = [_storage(each) for each in given if isinstance(each, torch.Tensor)]
         written = {_storage(arguments[index]) for index in self.mutated}
-        return sum(storage in written for storage in storages) != len(self.mutated)
+        found = sum(each in written for each in (*storages, *self.frozen_storages))
+        return not found == len(written) == len(self.mutated)
+
+    @cached_property
+    def frozen_storages(self) -> list[int]:
+        """Return where the weights are stored, which are compiled again when they are elsewhere."""
+        return [_storage(each.tensor) for each in self.frozen]
 
 
 EAGER = Variant(None)
@@ -63,6 +70,8 @@ def compile_variant(
     found = capture(module, outputs, inputs, arguments, numbers, freezable, symbolic=symbolic)
     if not outputs and not found.mutated:
         return EAGER
+    if torch.is_grad_enabled() and any(arguments[i].requires_grad for i in found.mutated):
+        raise Unsupported("an input that is changed needs a gradient, must be detached")
     watched = tuple(watch(index, arguments[index]) for index in found.frozen)
     # What no target of the options runs is for eager torch, which is faster than numpy.
     own: dict[str, Any] = {**options, "strict": True}

@@ -62,6 +62,35 @@ def test_inputs_that_overlap_are_changed(compiled: Any) -> None:
     )
 
 
+def test_two_changed_inputs_that_overlap(compiled: Any) -> None:
+    def function(x: Any, y: Any) -> Any:
+        x.add_(1)
+        y.mul_(2)
+        return x + y
+
+    write = compiled(function)
+    write(torch.zeros(4), torch.zeros(4))
+    ours, theirs = torch.ones(6), torch.ones(6)
+    torch.testing.assert_close(write(ours[:4], ours[2:]), function(theirs[:4], theirs[2:]))
+    assert torch.equal(ours, theirs)
+
+
+def test_an_input_that_overlaps_a_weight_is_changed(compiled: Any) -> None:
+    net = nn.Linear(4, 4, bias=False)
+
+    def function(x: Any, y: Any) -> Any:
+        y.mul_(2)
+        return net(x)
+
+    write, x = compiled(function), torch.ones(1, 4)
+    write(x, torch.zeros(4))
+    weight = net.weight.clone()
+    made = write(x, net.weight[0])
+    weight[0] *= 2
+    assert torch.equal(net.weight, weight)
+    torch.testing.assert_close(made, x @ weight.T)
+
+
 def test_a_buffer_that_the_model_changes_is_no_constant(compiled: Any, counted: Any) -> None:
     class Sum(nn.Module):
         def __init__(self) -> None:

@@ -122,7 +122,7 @@ def test_numbers_of_operators_are_constants_of_the_code(compiled: Any, counted: 
     assert counted() == {"graphs": 1, "sessions": 2}
     for number in range(20):
         assert clip(torch.full((2,), 99.0), number + 0.5).tolist() == [number + 0.5] * 2
-    assert counted() == {"graphs": 1, "sessions": 8, "eager": 12}
+    assert counted() == {"graphs": 1, "sessions": 8, "eager": 1}
 
 
 def test_graphs_that_symbols_do_not_fit_are_compiled_for_each_size(
