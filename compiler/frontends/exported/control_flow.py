@@ -81,6 +81,8 @@ def _joined(
     main: MainFunction, made: Sequence[Sequence[ir.Value]], outside: Collection[str]
 ) -> tuple[list[Tensor], tuple[Size, ...]]:
     """Return the types of what branches return, and the sizes in which they differ."""
+    if len({len(values) for values in made}) > 1:
+        raise Unsupported("has branches that return different numbers of tensors")
     types: list[Tensor] = []
     found: tuple[Size, ...] = ()
     for each in zip(*([tensor(value) for value in values] for values in made), strict=True):
