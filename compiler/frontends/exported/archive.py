@@ -83,7 +83,7 @@ def read_archive(source: Source) -> Program:
         raise CompileError(f"{_spell(source)} is no archive of torch.export: {error}") from None
     except Unsupported as error:
         raise CompileError(f"{_spell(source)} {error}") from None
-    except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
+    except (LookupError, TypeError, ValueError, AttributeError, RecursionError) as error:
         what = f"{type(error).__name__}: {error}"
         raise CompileError(f"{_spell(source)} has a program that cannot be read: {what}") from None
 

@@ -11,6 +11,7 @@ from ....dialects import tri
 from ....dialects.core.attributes import type_of
 from ....dialects.core.errors import Unsupported
 from ....dialects.core.mlir import ir
+from ....dialects.core.op import Op
 from ....dialects.core.sizes.atoms import Size
 from ....dialects.core.sizes.checks import Check, need_same
 from ....dialects.core.tensor import Tensor
@@ -20,8 +21,17 @@ from ..core.branch_checks import guard_branches
 from ..core.found_sizes import FoundSizes
 from ..core.joined_shapes import joined_shape
 from ..core.main_function import MainFunction
-from ..core.values import single, tensor
+from ..core.values import number, single, tensor
 from .graph import Graph
+from .size_operators import SizeComparison
+
+RELATIONS: dict[str, type[Op]] = {
+    "eq": tri.Equal,
+    "ge": tri.GreaterEqual,
+    "gt": tri.Greater,
+    "le": tri.LessEqual,
+    "lt": tri.Less,
+}
 
 NUMBER = Tensor((), "i64")
 """The type of the number of an iteration."""
@@ -48,12 +58,22 @@ def branch(
     (condition,) = graphs.operands(condition)
     if isinstance(condition, bool):
         return graphs.graph(on_true if condition else on_false, inputs)
+    if isinstance(condition, SizeComparison):
+        condition = _compare(condition)
     if not isinstance(condition, ir.Value):
-        raise Unsupported("has a condition on sizes that vary, must be a tensor: bind the sizes")
+        raise Unsupported(f"has condition {condition}, must be a tensor or a comparison of sizes")
     known = graphs.main.evaluate(condition)
     if known is not None:
         return graphs.graph(on_true if single(known) else on_false, inputs)
     return _branch(graphs, _scalar(condition), (on_true, on_false), inputs)
+
+
+def _compare(sizes: SizeComparison) -> ir.Value:
+    """Compare sizes when the model runs."""
+    left, right = number(sizes.left), number(sizes.right)
+    if sizes.relation == "ne":
+        return tri.Not.build(tri.Equal.build(left, right).y).y
+    return RELATIONS[sizes.relation].build(left, right).results[0]
 
 
 def _branch(
@@ -81,6 +101,8 @@ def _joined(
     main: MainFunction, made: Sequence[Sequence[ir.Value]], outside: Collection[str]
 ) -> tuple[list[Tensor], tuple[Size, ...]]:
     """Return the types of what branches return, and the sizes in which they differ."""
+    if len({len(values) for values in made}) > 1:
+        raise Unsupported("has branches that return different numbers of tensors")
     types: list[Tensor] = []
     found: tuple[Size, ...] = ()
     for each in zip(*([tensor(value) for value in values] for values in made), strict=True):

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ....dialects.core.errors import CompileError, Diagnostic
+from ....dialects.core.errors import CompileError, Diagnostic, Invalid, Unsupported
 from ....dialects.core.location import node_location
 from ....dialects.core.mlir import ir
 from ....dialects.core.module import Module
@@ -195,9 +195,12 @@ class _Importer:
             self.main.carry(output, name, lambda made=made: made, initial)
 
     def _output(self, name: str, port: Port) -> ir.Value | Complex | None:
-        given = resolved(port.value, self.values)
-        if given is not None:
-            return self.nodes.convert.value(given, name)
+        try:
+            given = resolved(port.value, self.values)
+            if given is not None:
+                return self.nodes.convert.value(given, name)
+        except (Invalid, Unsupported) as error:
+            raise CompileError([Diagnostic(name, f"output {error}")]) from None
         if port.kind != OUTPUT or hasattr(port.value, "name"):
             what = f"output is '{port.value.name}', which its operator does not compute"
             raise CompileError([Diagnostic(name, what)])

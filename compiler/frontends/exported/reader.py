@@ -63,7 +63,7 @@ def _port(spec: Json) -> Port:
         return Port(kind, value, body.get("name", ""))
     if given is None:
         return Port(kind, None, *targets)
-    value = Reference(given["name"]) if "name" in given else _argument(given)
+    value = Reference(_text(given["name"])) if "name" in given else _argument(given)
     return Port(kind, value, *targets)
 
 
@@ -76,10 +76,8 @@ def _node(node: Json) -> ProgramNode:
     metadata: Json = node.get("metadata") or {}
     results = [_result(each) for each in node["outputs"]]
     name = node.get("name") or (results[0].names[0] if results else node["target"])
-    if not isinstance(name, str):
-        raise ValueError(f"a node has name {name}, must be text")
     return ProgramNode(
-        name=name,
+        name=_text(name),
         type=_operator(node["target"]),
         arguments=arguments,
         results=results,
@@ -118,14 +116,20 @@ def source_of(trace: str) -> str:
 def _result(given: Json) -> Result:
     ((kind, body),) = given.items()
     if kind == "as_tensor":
-        return Result((body["name"],))
+        return Result((_text(body["name"]),))
     if kind in ("as_tensors", "as_optional_tensors"):
-        return Result(tuple(_argument({"as_tensor": each}).name for each in body), True)
+        return Result(tuple(_text(each["name"]) for each in body), True)
     if kind in ("as_sym_int", "as_sym_bool", "as_sym_float"):
-        return Result((body["as_name"],))
+        return Result((_text(body["as_name"]),))
     if kind == "as_none":
         return Result(("",))
     raise Unsupported(f"has a result '{kind}', which is not supported")
+
+
+def _text(name: Any) -> str:
+    if not isinstance(name, str):
+        raise ValueError(f"a name is {name}, must be text")
+    return name
 
 
 def _identity(body: Any) -> Any:
@@ -135,12 +139,12 @@ def _identity(body: Any) -> Any:
 def _size(body: Json) -> Any:
     """Read a size: a number, or the name of a value that is one."""
     ((kind, value),) = body.items()
-    return Reference(value) if kind == "as_name" else value
+    return Reference(_text(value)) if kind == "as_name" else value
 
 
 def _optional(body: Json) -> Any:
     ((kind, value),) = body.items()
-    return Reference(value["name"]) if kind == "as_tensor" else None
+    return Reference(_text(value["name"])) if kind == "as_tensor" else None
 
 
 def _graph(body: Json) -> Graph:
@@ -159,11 +163,13 @@ def _types(graph: Json) -> dict[str, TensorType]:
 
 _ARGUMENTS: dict[str, Callable[[Any], Any]] = {
     "as_none": lambda body: None,
-    "as_tensor": lambda body: Reference(body["name"]),
-    "as_tensors": lambda body: [Reference(each["name"]) for each in body],
+    "as_tensor": lambda body: Reference(_text(body["name"])),
+    "as_tensors": lambda body: [Reference(_text(each["name"])) for each in body],
     "as_optional_tensors": lambda body: [_optional(each) for each in body],
     "as_graph": _graph,
-    "as_nested_tensors": lambda body: [[Reference(x["name"]) for x in each] for each in body],
+    "as_nested_tensors": lambda body: [
+        [Reference(_text(x["name"])) for x in each] for each in body
+    ],
     "as_scalar_type": scalar_type,
     "as_sym_int": _size,
     "as_sym_ints": lambda body: [_size(each) for each in body],

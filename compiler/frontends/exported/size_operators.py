@@ -3,22 +3,31 @@
 import math
 import operator
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from ....dialects.core.errors import Unsupported
+from ....dialects.core.sizes.atoms import Size, is_symbolic
 from ....dialects.core.sizes.dim import highest, lowest
 
 
-def _compared(compare: Callable[[Any, Any], bool]) -> Callable[[Any, Any], bool | None]:
-    """Return a comparison of numbers; of sizes that vary, it is None.
+@dataclass(frozen=True)
+class SizeComparison:
+    """A comparison of sizes that vary, which a run decides; `relation` is like `gt`."""
 
-    There, torch only asserts them: ranges of symbols have what it asserts.
-    """
+    relation: str
+    left: Size
+    right: Size
 
-    def of_sizes(a: Any, b: Any) -> bool | None:
-        return compare(a, b) if type(a) is type(b) is int else None
 
-    return of_sizes
+def _compared(relation: str) -> Callable[[Any, Any], bool | SizeComparison]:
+    """Return a comparison of sizes: a bool where both are known."""
+
+    def compare(a: Any, b: Any) -> bool | SizeComparison:
+        known = not is_symbolic(a) and not is_symbolic(b)
+        return bool(getattr(operator, relation)(a, b)) if known else SizeComparison(relation, a, b)
+
+    return compare
 
 
 def _divided(a: Any, b: Any) -> float:
@@ -42,7 +51,7 @@ SIZE_OPERATORS: dict[str, Callable[..., Any]] = {
     "aten::sym_size.int": _axis,
     "aten::sym_numel": math.prod,
     **{f"_operator.{name}": getattr(operator, name) for name in _ARITHMETIC},
-    **{f"_operator.{name}": _compared(getattr(operator, name)) for name in _COMPARISONS},
+    **{f"_operator.{name}": _compared(name) for name in _COMPARISONS},
     "_operator.truediv": _divided,
     "torch.sym_max": highest,
     "torch.sym_min": lowest,

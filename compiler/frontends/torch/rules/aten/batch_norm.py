@@ -47,7 +47,7 @@ def batch_norm_of_batch(
     momentum: float = 0.0,
     eps: float,
 ) -> tuple[Any, ...]:
-    """Normalise by the statistics of the batch, whatever `training` is: there are no others."""
+    """Normalise by the statistics of the batch, in inference too: there are no others."""
     mean, variance = reduce.mean(input, _others(input)), _variance(input, 0)
     made = norm.batch_norm(input, mean, variance, weight, bias, eps=eps)
     return made, None, None

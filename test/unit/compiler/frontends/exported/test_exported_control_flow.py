@@ -1,5 +1,6 @@
 """Branches, loops and scans of torch are ops with bodies, which compute what torch does."""
 
+import operator
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -118,6 +119,18 @@ def test_a_known_condition_chooses_at_compile_time() -> None:
     np.testing.assert_allclose(session(x.numpy()), x.numpy() - 1)
 
 
+@pytest.mark.parametrize("relation", ["gt", "ge", "lt", "le", "eq", "ne"])
+def test_a_run_decides_a_condition_on_sizes(relation: str) -> None:
+    def sized(_: Any, x: Any) -> Any:
+        condition = getattr(operator, relation)(x.shape[0], 4)
+        return torch.cond(condition, lambda x: x + 1, lambda x: x - 1, (x,))
+
+    net, free = Function(sized), {"x": {0: Dim("N", min=2)}}
+    session = trivium.compile(net, torch.ones(3), dynamic_shapes=free)
+    for rows in (3, 4, 5):
+        agrees(session, net, torch.ones(rows))
+
+
 def test_archives_have_bodies(tmp_path: Path) -> None:
     net, x = Function(while_small), torch.randn(3, 4)
     torch.export.save(export(net, (x,), strict=False).run_decompositions({}), tmp_path / "net.pt2")
@@ -149,13 +162,3 @@ def test_loops_that_carry_numbers_are_refused() -> None:
         return while_loop(lambda n, y: n < 5, lambda n, y: (n + 1, y * 2), (0, x))
 
     assert "takes or returns something that is no tensor" in refusal(counted, torch.ones(3))
-
-
-def test_a_condition_on_sizes_that_vary_is_refused() -> None:
-    def sized(_: Any, x: Any) -> Any:
-        return torch.cond(x.shape[0] > 4, lambda x: x + 1, lambda x: x - 1, (x,))
-
-    free = {"x": {0: Dim("N", min=2)}}
-    assert "has a condition on sizes that vary" in refusal(
-        sized, torch.ones(3), dynamic_shapes=free
-    )

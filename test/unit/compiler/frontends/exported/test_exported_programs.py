@@ -343,18 +343,32 @@ def test_broken_archives_are_refused(tmp_path: Path, damage: str) -> None:
         trivium.compile(path)
 
 
+def _written_in_place(x: Any) -> Any:
+    y = (x * 2).relu_()
+    with torch.no_grad():
+        y.add_(x)
+    return torch.cond(y.sum() > 0, lambda y: y + 1, lambda y: y * 2, (y,))
+
+
+FUZZED = {
+    "functional": lambda x: torch.cat([x.softmax(1), x[:, 1:]], 1),
+    "in place": _written_in_place,
+}
+
+
 @pytest.mark.parametrize("seed", range(40))
-def test_mutated_programs_are_refused_or_run(tmp_path: Path, seed: int) -> None:
-    files = _archive(lambda x: torch.cat([x.softmax(1), x[:, 1:]], 1))
-    (name,) = [each for each in files if each.endswith("model.json")]
+@pytest.mark.parametrize("name", FUZZED)
+def test_mutated_programs_are_refused_or_run(tmp_path: Path, name: str, seed: int) -> None:
+    files = _archive(FUZZED[name])
+    (entry,) = [each for each in files if each.endswith("model.json")]
     random = np.random.default_rng(seed)
-    model = json.loads(files[name])
+    model = json.loads(files[entry])
     places = list(_places(model["graph_module"]["graph"]["nodes"]))
     holder, key = places[random.integers(len(places))]
     holder[key] = [None, -1, "x", [], {}, 1 << 40, "as_int"][random.integers(7)]
-    files[name] = json.dumps(model).encode()
+    files[entry] = json.dumps(model).encode()
     try:
-        session = trivium.compile(_written(files, tmp_path / "net.pt2"))
+        session = trivium.compile(_written(files, tmp_path / "net.pt2"), target="host")
         session.run({port.name: np.zeros((2, 3), np.float32) for port in session.inputs})
     except (CompileError, trivium.RunError):
         pass
