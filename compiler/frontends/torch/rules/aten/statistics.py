@@ -145,8 +145,11 @@ def searchsorted(
         *outer, size = tensor(sequence).shape
         sequence = reshape(sequence, (*outer, 1, size))
     op = tri.LessEqual if right or side == "right" else tri.Less
-    before = cast(op.build(sequence, values).y, "i32" if out_int32 else "i64")
-    return tri.ReduceSum.build(before, axes=(tensor(before).rank - 1,), keepdims=False).y
+    is_before = op.build(sequence, values).y
+    if is_float(tensor(values).dtype):  # all are before what is no number
+        is_before = tri.Or.build(is_before, tri.IsNan.build(values).y).y
+    terms = cast(is_before, "i32" if out_int32 else "i64")
+    return tri.ReduceSum.build(terms, axes=(tensor(terms).rank - 1,), keepdims=False).y
 
 
 @torch_op("aten::bucketize")
