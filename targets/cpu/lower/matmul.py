@@ -1,5 +1,6 @@
 """Lowerings of matrix products."""
 
+import math
 from collections.abc import Callable, Sequence
 
 from ....dialects import tri
@@ -29,7 +30,7 @@ def lower_matmul(op: tri.MatMul, kernel: KernelBuilder, a: Buffer, b: Buffer, y:
     batch = y.shape[: max(len(left.shape), len(right.shape)) - 2]
     if not at_least(1, rows) and all(size == 1 for size in right.shape[:-2]) and _stacked(left):
         # The same matrix serves the whole batch: its rows are those of one tall matrix.
-        rows = left.tensor.size // left.shape[-1]
+        rows = math.prod(left.shape[:-1])
         left, batch = left.reshape((rows, left.shape[-1])), ()
     left = left.broadcast_to((*batch, rows, left.shape[-1]))
     right = right.reshape(right.shape[-2:]) if not batch else right

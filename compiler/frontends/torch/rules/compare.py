@@ -114,7 +114,7 @@ def masked_fill(input: Value, mask: Value, value: Operand) -> tri.Where:
     return tri.Where.build(truth(mask), filling, input)
 
 
-@torch_op("torch.clamp", "torch.clip")
+@torch_op("torch.clamp", "torch.clip", "aten::clamp")
 def clamp(input: Value, min: Operand | None = None, max: Operand | None = None) -> Value:
     """Limit elements; by numbers that the element type can hold in one op."""
     limits = [limit for limit in (min, max) if limit is not None]

@@ -153,4 +153,5 @@ def y1(x: Value) -> Value:
 
 @special("special_spherical_bessel_j0")
 def spherical_j0(x: Value) -> Value:
-    return where(_is_zero(x), 1, apply("div(sin(@0),@0)", x))
+    quotient = where(tri.IsInf.build(x).y, 0, apply("div(sin(@0),@0)", x))
+    return where(_is_zero(x), 1, quotient)

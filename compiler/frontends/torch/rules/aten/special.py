@@ -135,8 +135,8 @@ SHIFT = 6
 def digamma(x: Value) -> Value:
     """Compute the series beyond `SHIFT`, before it by recurrence, negative ones by reflection."""
     positive = where(less(x, 0), apply("sub(1,@0)", x), x)
-    steps = "0"
-    for step in range(SHIFT):
+    steps = "reciprocal(@0)"
+    for step in range(1, SHIFT):
         steps = f"add({steps},reciprocal(add(@0,{step})))"
     far = apply(f"add(@0,{SHIFT})", positive)
     series = polynomial((-1 / 12, 1 / 120, -1 / 252), apply("reciprocal(square(@0))", far))

@@ -43,10 +43,9 @@ def kthvalue(self: Value, k: int, dim: int = -1, keepdim: bool = False) -> tuple
     fault = f"takes element {k} of {size}, must be from 1 on"
     need(k, 1, fault)
     need(size, k, fault)
-    values, places = reduce.sort(x, axis)
-    return _kept(cut(values, axis, k - 1, k), self, axis, keepdim), _kept(
-        cut(places, axis, k - 1, k), self, axis, keepdim
-    )
+    found = (cut(each, axis, k - 1, k) for each in reduce.sort(x, axis))
+    value, place = (_kept(each, self, axis, keepdim) for each in found)
+    return value, place
 
 
 def _kept(found: Value, x: Value, axis: int, keepdim: bool) -> Value:
@@ -92,8 +91,7 @@ def nanmedian_of(self: Value, dim: int, keepdim: bool = False) -> tuple[Value, V
     is_number = tri.Equal.build(x, x).y
     count = reduce.sum_(is_number, axis, keepdim=True)
     middle = apply("max(floor_divide(sub(@0,1),2),0)", count)
-    values, places = reduce.sort(x, axis)
-    found = (gather_(each, axis, middle) for each in (values, places))
+    found = (gather_(each, axis, middle) for each in reduce.sort(x, axis))
     value, place = (_kept(each, self, axis, keepdim) for each in found)
     return value, place
 
@@ -147,8 +145,11 @@ def searchsorted(
         *outer, size = tensor(sequence).shape
         sequence = reshape(sequence, (*outer, 1, size))
     op = tri.LessEqual if right or side == "right" else tri.Less
-    before = cast(op.build(sequence, values).y, "i32" if out_int32 else "i64")
-    return tri.ReduceSum.build(before, axes=(tensor(before).rank - 1,), keepdims=False).y
+    is_before = op.build(sequence, values).y
+    if is_float(tensor(values).dtype):  # all are before what is no number
+        is_before = tri.Or.build(is_before, tri.IsNan.build(values).y).y
+    terms = cast(is_before, "i32" if out_int32 else "i64")
+    return tri.ReduceSum.build(terms, axes=(tensor(terms).rank - 1,), keepdims=False).y
 
 
 @torch_op("aten::bucketize")

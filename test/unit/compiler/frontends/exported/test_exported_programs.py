@@ -304,6 +304,12 @@ def test_results_that_no_operator_computes_are_refused() -> None:
         trivium.compile(program)
 
 
+def test_products_of_no_elements_are_zeros() -> None:
+    program = export(Function(lambda x: x @ torch.ones(0, 2)), (torch.ones(5, 3, 0),))
+    (made,) = trivium.compile(program).run({"x": np.ones((5, 3, 0), np.float32)}).values()
+    np.testing.assert_array_equal(made, np.zeros((5, 3, 2), np.float32))
+
+
 def test_scalar_constants_have_no_axes() -> None:
     program = export(Function(lambda x: (x, torch.tensor(2.0).clone())), (torch.ones(2),))
     made = trivium.compile(program, target="host")(np.ones(2, np.float32))
@@ -312,7 +318,7 @@ def test_scalar_constants_have_no_axes() -> None:
 
 def test_element_types_that_are_not_read_are_refused() -> None:
     program = export(Function(lambda x: x.to(torch.uint32)), (torch.ones(2),))
-    with pytest.raises(CompileError, match=r"the program has element type .* of torch's schema"):
+    with pytest.raises(CompileError, match=r"the program has element type \d+ of torch's schema"):
         trivium.compile(program)
 
 
