@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from ....dialects import tri
 from ....dialects.core.mlir import ir
 from ....dialects.core.sizes.checks import Check
-from .found_sizes import FoundSizes
 from .main_function import MainFunction
+from .sizes.found_sizes import FoundSizes
 from .values import cast
 
 

@@ -27,8 +27,8 @@ from ....dialects.core.sizes.dim import symbols_of
 from ....dialects.core.sizes.symbols import Range
 from ....dialects.core.symbol_table import set_checks, set_symbols, symbol_table
 from ....dialects.core.tensor import Array, Tensor, numpy_dtype
-from .size_evaluator import SizeEvaluator
-from .size_rules import Unknown
+from .sizes.size_evaluator import SizeEvaluator
+from .sizes.size_rules import Unknown
 from .values import ints
 
 

@@ -18,9 +18,9 @@ from ....dialects.core.tensor import Tensor
 from ....dialects.tri.control_flow import UNKNOWN
 from ..core.bodies import Bodies
 from ..core.branch_checks import guard_branches
-from ..core.found_sizes import FoundSizes
-from ..core.joined_shapes import joined_shape
 from ..core.main_function import MainFunction
+from ..core.sizes.found_sizes import FoundSizes
+from ..core.sizes.joined_shapes import joined_shape
 from ..core.values import number, single, tensor
 from .graph import Graph
 from .size_operators import SizeComparison

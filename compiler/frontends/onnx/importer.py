@@ -13,10 +13,10 @@ from ....dialects.core.module import Module
 from ....dialects.core.op import view
 from ....dialects.core.tensor import Array, Bindings
 from ..core.bindings import input_types
-from ..core.found_sizes import FoundSizes
 from ..core.main_function import MainFunction
 from ..core.random_numbers import Draws, RandomNumbers
 from ..core.results import fault_diagnostic, flat_results, name_results
+from ..core.sizes.found_sizes import FoundSizes
 from ..core.values import only
 from .check import check_nodes, operator_sets
 from .control_flow.sinking import BranchesDiffer, returned_outputs, sink

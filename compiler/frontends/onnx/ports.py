@@ -21,8 +21,8 @@ from ....dialects.core.errors import CompileError, Diagnostic
 from ....dialects.core.mlir import ir
 from ....dialects.core.sizes.symbols import Range
 from ....dialects.core.tensor import Array, Bindings
-from ..core.found_sizes import FoundSizes
 from ..core.main_function import MainFunction
+from ..core.sizes.found_sizes import FoundSizes
 from .element_types import element_type
 from .inputs import declared_input, model_inputs
 from .items import (

@@ -30,8 +30,8 @@ from ....dialects.core.errors import Invalid, Unsupported
 from ....dialects.core.mlir import ir
 from ....dialects.core.sizes.atoms import Size as Size
 from ....dialects.core.tensor import Array
-from ..core.found_sizes import FoundSizes
 from ..core.random_numbers import RandomNumbers
+from ..core.sizes.found_sizes import FoundSizes
 from .items import (
     EmptyOptional,
     FoundOptional,

@@ -12,8 +12,8 @@ from ....dialects.core.errors import Invalid, Unsupported
 from ....dialects.core.mlir import ir
 from ....dialects.core.sizes.atoms import is_symbolic
 from ....dialects.core.tensor import Array, is_integer
-from ..core.found_sizes import FoundSizes
 from ..core.main_function import MainFunction
+from ..core.sizes.found_sizes import FoundSizes
 from ..core.values import number, tensor
 from .node import Weight
 from .registry import Complex, Slot

@@ -13,7 +13,7 @@ from .....dialects.core.sizes.checks import Check
 from .....dialects.core.tensor import Tensor
 from ...core.bodies import Bodies
 from ...core.branch_checks import guard_branches
-from ...core.joined_shapes import joined_shape
+from ...core.sizes.joined_shapes import joined_shape
 from ...core.values import tensor
 from ..items import Item, kind_of, regrouped, spell_item, tensors_of
 from ..registry import Node

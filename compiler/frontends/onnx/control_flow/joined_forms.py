@@ -13,7 +13,7 @@ from .....dialects.core.op import Op
 from .....dialects.core.sizes.atoms import Size
 from .....dialects.core.sizes.dim import symbols_of
 from .....dialects.core.tensor import Tensor, numpy_dtype
-from ...core.run_time_shapes import listed
+from ...core.sizes.run_time_shapes import listed
 from ...core.values import constant, filled, tensor
 from ..items import Item, JoinedSequence, RaggedSequence, Sequences, TensorList, kind_of
 from ..sequences.joined_sequences import need_like

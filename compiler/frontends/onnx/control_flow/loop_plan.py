@@ -10,7 +10,7 @@ from .....dialects.core.sizes.atoms import Size
 from .....dialects.core.tensor import Tensor
 from .....dialects.tri.control_flow import UNKNOWN
 from ...core.bodies import Bodies
-from ...core.joined_shapes import joined_shape
+from ...core.sizes.joined_shapes import joined_shape
 from ...core.values import tensor
 from ..registry import Node
 from .carried_types import CarriedTypes

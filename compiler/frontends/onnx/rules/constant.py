@@ -13,7 +13,7 @@ from .....dialects.core.op import Op
 from .....dialects.core.sizes.atoms import Size
 from .....dialects.core.tensor import Array, is_integer, numpy_dtype
 from ...core.ranges import range_of_sizes
-from ...core.run_time_shapes import count_at_run_time
+from ...core.sizes.run_time_shapes import count_at_run_time
 from ...core.values import (
     cast,
     counted,

@@ -7,7 +7,7 @@ from .....dialects import tri
 from .....dialects.core.errors import Invalid
 from .....dialects.core.op import Op
 from .....dialects.core.tensor import DTYPES, Array, numpy_dtype
-from ...core.run_time_shapes import listed
+from ...core.sizes.run_time_shapes import listed
 from ...core.values import cast, constant, constant_of, filled, tensor
 from ..element_types import element_type
 from ..registry import Node, Sizes, Value, onnx_op

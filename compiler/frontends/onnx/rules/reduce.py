@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from .....dialects import tri
 from .....dialects.core.tensor import normalize_axes, normalize_axis
-from ...core.run_time_axes import along_axis, reduced
+from ...core.sizes.run_time_axes import along_axis, reduced
 from ...core.values import only, tensor
 from ..registry import Node, Value, onnx_op
 

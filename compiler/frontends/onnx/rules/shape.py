@@ -16,11 +16,11 @@ from .....dialects.core.tensor import (
     normalize_axes,
     normalize_axis,
 )
-from ...core.run_time_axes import squeezed
-from ...core.run_time_shapes import element, reshaped, spread, with_ones
-from ...core.run_time_shapes import sliced as sliced_at_run_time
+from ...core.sizes.run_time_axes import squeezed
+from ...core.sizes.run_time_shapes import element, reshaped, spread, with_ones
+from ...core.sizes.run_time_shapes import sliced as sliced_at_run_time
+from ...core.sizes.target_shapes import resolved
 from ...core.slices import equal_parts, sliced
-from ...core.target_shapes import resolved
 from ...core.values import counted, tensor
 from ..control_flow.squeezing import MOST_UNKNOWN, RankUndecided
 from ..registry import ComputedSizes, Node, Size, Sizes, Value, onnx_op

@@ -9,7 +9,7 @@ from .....dialects.core.sizes.checks import need
 from .....dialects.core.sizes.dim import floordiv, highest
 from .....dialects.core.tensor import Array, normalize_axis, numpy_dtype
 from ...core.mel import MelScale
-from ...core.run_time_axes import ChosenAxes
+from ...core.sizes.run_time_axes import ChosenAxes
 from ...core.values import constant, counted, number, only, single, tensor
 from ..element_types import element_type
 from ..registry import Node, Size, Value, onnx_op

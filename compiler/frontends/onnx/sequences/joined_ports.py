@@ -12,8 +12,8 @@ import onnx
 
 from .....dialects.core.mlir import ir
 from .....dialects.core.tensor import MOST_AXES, Array, numpy_dtype
-from ...core.found_sizes import FoundSizes
 from ...core.inputs import ANONYMOUS
+from ...core.sizes.found_sizes import FoundSizes
 from ..inputs import declared_input
 from ..items import Item, JoinedSequence, RaggedSequence
 from .joined_sequences import split_at_lengths, stacked

@@ -13,8 +13,8 @@ from .....dialects.core.mlir import ir
 from .....dialects.core.sizes.atoms import Size
 from .....dialects.core.sizes.dim import ceildiv
 from .....dialects.core.tensor import Tensor
-from ...core.found_sizes import FoundSizes
-from ...core.run_time_shapes import listed
+from ...core.sizes.found_sizes import FoundSizes
+from ...core.sizes.run_time_shapes import listed
 from ...core.values import cast, constant, counted, number, tensor
 from ..items import JoinedSequence, TensorList
 

@@ -11,7 +11,7 @@ import onnx
 
 from .....dialects.core.mlir import ir
 from .....dialects.core.tensor import Array, numpy_dtype
-from ...core.found_sizes import FoundSizes
+from ...core.sizes.found_sizes import FoundSizes
 from ..items import MOST_RANK, Item, RaggedSequence
 from .ragged_sequences import NO_AXIS, checked
 

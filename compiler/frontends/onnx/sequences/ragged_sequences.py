@@ -7,8 +7,8 @@ from .....dialects.core.errors import Invalid, Unsupported
 from .....dialects.core.mlir import ir
 from .....dialects.core.sizes.atoms import Size
 from .....dialects.core.tensor import Array, Shape, numpy_dtype
-from ...core.found_sizes import FoundSizes
-from ...core.run_time_shapes import listed
+from ...core.sizes.found_sizes import FoundSizes
+from ...core.sizes.run_time_shapes import listed
 from ...core.values import constant, tensor
 from ..items import MOST_RANK, JoinedSequence, RaggedSequence, TensorList
 from .joined_sequences import appended, erased, inserted, length_of, split_at_lengths

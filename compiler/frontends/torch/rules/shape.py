@@ -6,7 +6,7 @@ from .....dialects import tri
 from .....dialects.core.errors import Invalid
 from .....dialects.core.sizes.atoms import Size
 from .....dialects.core.tensor import broadcast, normalize_axis
-from ...core.target_shapes import resolved
+from ...core.sizes.target_shapes import resolved
 from ..registry import Complex, Value, torch_op
 from ..views import (
     Ints,

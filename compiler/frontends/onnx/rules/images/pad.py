@@ -4,7 +4,7 @@ from ......dialects import tri
 from ......dialects.core.errors import Invalid
 from ......dialects.core.sizes.dim import highest, lowest
 from ......dialects.core.tensor import normalize_axis
-from ....core.run_time_shapes import listed, spread
+from ....core.sizes.run_time_shapes import listed, spread
 from ....core.values import cast, number, single, tensor
 from ...registry import ComputedSizes, Node, Size, Sizes, Value, onnx_op
 

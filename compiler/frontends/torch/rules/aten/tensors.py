@@ -7,8 +7,8 @@ import numpy as np
 from ......dialects import tri
 from ......dialects.core.errors import Invalid
 from ......dialects.core.tensor import is_integer, numpy_dtype
-from ....core.found_sizes import FoundSizes
 from ....core.main_function import MainFunction
+from ....core.sizes.found_sizes import FoundSizes
 from ....core.values import cast, constant, tensor
 from ...element_types import torch_type
 from ...expressions import apply

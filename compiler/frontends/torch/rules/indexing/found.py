@@ -7,8 +7,8 @@ import numpy as np
 from ......dialects import tri
 from ......dialects.core.sizes.checks import need_static
 from ......dialects.core.tensor import Array, broadcast
-from ....core.found_sizes import FoundSizes
 from ....core.main_function import MainFunction
+from ....core.sizes.found_sizes import FoundSizes
 from ....core.values import cast, constant, tensor
 from ...promotion import as_type
 from ...registry import Value, torch_op

@@ -5,18 +5,18 @@ from dataclasses import replace
 
 import numpy as np
 
-from ....dialects import tri
-from ....dialects.core.data_dependent import DataDependentOp
-from ....dialects.core.mlir import ir
-from ....dialects.core.sizes.atoms import Size
-from ....dialects.core.sizes.dim import symbol
-from ....dialects.core.sizes.limits import bounds
-from ....dialects.core.sizes.substitution import likely
-from ....dialects.core.sizes.symbols import Range
-from ....dialects.core.symbol_table import symbol_table
-from .main_function import MainFunction
+from .....dialects import tri
+from .....dialects.core.data_dependent import DataDependentOp
+from .....dialects.core.mlir import ir
+from .....dialects.core.sizes.atoms import Size
+from .....dialects.core.sizes.dim import symbol
+from .....dialects.core.sizes.limits import bounds
+from .....dialects.core.sizes.substitution import likely
+from .....dialects.core.sizes.symbols import Range
+from .....dialects.core.symbol_table import symbol_table
+from ..main_function import MainFunction
+from ..values import cast, constant, tensor
 from .size_rules import Unknown
-from .values import cast, constant, tensor
 
 
 class FoundSizes:

@@ -2,11 +2,11 @@
 
 from collections.abc import Collection, Mapping, Sequence
 
-from ....dialects.core.sizes.atoms import Size, is_symbolic
-from ....dialects.core.sizes.dim import highest, symbols_of
-from ....dialects.core.sizes.limits import at_least, bounds
-from ....dialects.core.sizes.substitution import substitute
-from ....dialects.core.tensor import Shape, Tensor
+from .....dialects.core.sizes.atoms import Size, is_symbolic
+from .....dialects.core.sizes.dim import highest, symbols_of
+from .....dialects.core.sizes.limits import at_least, bounds
+from .....dialects.core.sizes.substitution import substitute
+from .....dialects.core.tensor import Shape, Tensor
 from .found_sizes import FoundSizes
 
 

@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 
-from ....dialects.core.attributes import tensor_of
-from ....dialects.core.errors import CompileError, Diagnostic, Invalid
-from ....dialects.core.module import Module, declared
-from ....dialects.core.sizes.binding import bind_symbols, verify_checks
-from ....dialects.core.sizes.dim import symbols_of
-from ....dialects.core.symbol_table import checks_of
-from ....dialects.core.tensor import Shape
+from .....dialects.core.attributes import tensor_of
+from .....dialects.core.errors import CompileError, Diagnostic, Invalid
+from .....dialects.core.module import Module, declared
+from .....dialects.core.sizes.binding import bind_symbols, verify_checks
+from .....dialects.core.sizes.dim import symbols_of
+from .....dialects.core.symbol_table import checks_of
+from .....dialects.core.tensor import Shape
 
 
 def check_sizes(module: Module, shapes: Sequence[Shape]) -> None:

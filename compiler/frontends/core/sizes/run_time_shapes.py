@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ....dialects import tri
-from ....dialects.core.mlir import ir
-from ....dialects.core.sizes.atoms import Size
-from .values import cast, constant, number, numbers, tensor
+from .....dialects import tri
+from .....dialects.core.mlir import ir
+from .....dialects.core.sizes.atoms import Size
+from ..values import cast, constant, number, numbers, tensor
 
 
 def reshaped(x: ir.Value, shape: ir.Value, *, allowzero: bool) -> ir.Value:

@@ -11,12 +11,12 @@ from typing import Any, TypeAlias, cast
 
 import numpy as np
 
-from ....dialects import tri
-from ....dialects.core.attributes import tensor_of
-from ....dialects.core.interpret import compute_on_demand
-from ....dialects.core.mlir import ir
-from ....dialects.core.op import Op, view
-from ....dialects.core.tensor import Array
+from .....dialects import tri
+from .....dialects.core.attributes import tensor_of
+from .....dialects.core.interpret import compute_on_demand
+from .....dialects.core.mlir import ir
+from .....dialects.core.op import Op, view
+from .....dialects.core.tensor import Array
 from .size_rules import RULES, RULES_OF_FLOATS, Elements, Unknown
 
 MOST = 1024

@@ -10,14 +10,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ....dialects import tri
-from ....dialects.core.mlir import ir
-from ....dialects.core.sizes.atoms import Size
-from ....dialects.core.sizes.dim import highest
-from ....dialects.core.tensor import Shape
+from .....dialects import tri
+from .....dialects.core.mlir import ir
+from .....dialects.core.sizes.atoms import Size
+from .....dialects.core.sizes.dim import highest
+from .....dialects.core.tensor import Shape
+from ..values import cast, constant, counted, number, tensor
 from .found_sizes import FoundSizes
 from .run_time_shapes import equal, from_front, listed
-from .values import cast, constant, counted, number, tensor
 
 Along = Callable[[ir.Value], ir.Value]
 """Do something along axis 1."""

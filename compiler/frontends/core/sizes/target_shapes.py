@@ -3,11 +3,11 @@
 import math
 from collections.abc import Sequence
 
-from ....dialects.core.errors import Invalid, Undecided
-from ....dialects.core.sizes.atoms import Size
-from ....dialects.core.sizes.checks import need_divides
-from ....dialects.core.sizes.dim import highest
-from ....dialects.core.tensor import Shape
+from .....dialects.core.errors import Invalid, Undecided
+from .....dialects.core.sizes.atoms import Size
+from .....dialects.core.sizes.checks import need_divides
+from .....dialects.core.sizes.dim import highest
+from .....dialects.core.tensor import Shape
 
 
 def resolved(shape: Sequence[Size], count: Size, fault: str) -> Shape:

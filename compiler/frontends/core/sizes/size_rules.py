@@ -8,13 +8,13 @@ from typing import Any, TypeAlias, cast
 
 import numpy as np
 
-from ....dialects import tri
-from ....dialects.core.attributes import tensor_of
-from ....dialects.core.errors import Undecided
-from ....dialects.core.mlir import ir
-from ....dialects.core.op import Op
-from ....dialects.core.sizes.checks import need
-from ....dialects.core.sizes.dim import highest, lowest
+from .....dialects import tri
+from .....dialects.core.attributes import tensor_of
+from .....dialects.core.errors import Undecided
+from .....dialects.core.mlir import ir
+from .....dialects.core.op import Op
+from .....dialects.core.sizes.checks import need
+from .....dialects.core.sizes.dim import highest, lowest
 
 Elements: TypeAlias = np.ndarray[Any, Any]
 """An array of objects: ints, sizes, bools, and `Unknown`."""
