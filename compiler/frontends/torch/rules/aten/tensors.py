@@ -41,7 +41,7 @@ def scalar_tensor(s: bool | int | float, dtype: str | None = None) -> Any:
 def empty(
     size: Ints, stride: Ints = (), physical_layout: Ints = (), *, dtype: str | None = None
 ) -> Any:
-    """Make zeros, in whatever order they are to be in memory."""
+    """Make zeros, in any order of memory."""
     return create.zeros(size, dtype=dtype)
 
 
