@@ -67,7 +67,8 @@ def rms_norm(
 ) -> tri.RmsNorm:
     need_float(tensor(input))
     if eps is None:
-        eps = float(np.finfo(numpy_dtype(tensor(input).dtype)).eps)
+        kind = numpy_dtype(tensor(input).dtype).type
+        eps = float(np.nextafter(kind(1), kind(2))) - 1  # finfo knows no bf16
     axis = _first_axis(input, normalized_shape)
     return tri.RmsNorm.build(input, weight, axis=axis, epsilon=eps)
 

@@ -36,6 +36,8 @@ def _neutral(x: Value, reduce: str) -> Any:
     if reduce in ("sum", "mean", "prod"):
         return int(reduce == "prod")
     dtype = tensor(x).dtype
+    if dtype == "i1":
+        return reduce == "amin"
     least, greatest = (-math.inf, math.inf) if is_float(dtype) else integer_range(dtype)
     return least if reduce == "amax" else greatest
 
