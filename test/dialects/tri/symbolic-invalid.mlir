@@ -54,7 +54,7 @@ func.func @reshape(%x: tensor<?x4xf32, ["N", ""]>) {
 }
 
 func.func @resize(%x: tensor<?xf32, ["H"]>) {
-  // expected-error @below {{sizes is (-H + 4,), must be above 0 at axis 0}}
+  // expected-error @below {{sizes is (-H + 4,), must be at least 0 at axis 0}}
   %y = "tri.resize"(%x) {sizes = ["4 - H"], scales = array<f64: 2.0>}
       : (tensor<?xf32, ["H"]>) -> tensor<?xf32, ["-H + 4"]>
   return

@@ -11,9 +11,9 @@ import onnx.parser
 HEAD = '<ir_version: 10, opset_import: ["" : 21, "com.example" : 1]>'
 MODELS = {
     "scale.onnx": "scale (float[N, 3] x) => (float[N, 3] y) { y = Add (x, x) }",
-    "determinant.onnx": """determinant (float[3, 3] x) => (float y) {
+    "different.onnx": """different (float[3] x) => (float[N] y) {
         [exponent] a = Exp (x)
-        [determinant] y = Det (a)
+        [different] y = Unique <axis = 0> (a)
     }""",
     "strange.onnx": """strange (float[2] x) => (float[2] y) {
         [first] a = com.example.Sparkle (x)
