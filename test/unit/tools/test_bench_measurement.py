@@ -76,6 +76,11 @@ def test_short_runs_are_repeated_within_a_turn(ns: int, calls: int) -> None:
     assert enough_calls(actions, clock.read) == calls
 
 
+def test_a_clock_that_stands_still_measures_nothing() -> None:
+    ticks = iter([0, 200_000] + 2 * [0] + [0, 150_000] + 2 * [0] + 200 * [0, 150_000])
+    assert least_time(lambda: None, 0.001, lambda: next(ticks)) == pytest.approx(150e-6)
+
+
 def test_least_time_is_per_call() -> None:
     clock = Clock()
     spans: Iterator[int] = (9_000 if number == 40 else 7_000 for number in count())
