@@ -59,7 +59,7 @@ def _exported(source: Any, options: CompileOptions) -> Module:
 
 
 def _converted(source: Any, options: CompileOptions) -> Module:
-    from ..frontends.core.example_sizes import check_sizes
+    from ..frontends.core.sizes.example_sizes import check_sizes
     from ..frontends.pnnx.examples import shapes_of
     from ..frontends.pnnx.importer import RULES, import_pnnx
     from ..frontends.pnnx.run_pnnx import convert_module

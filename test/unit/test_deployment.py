@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+import sysconfig
 from importlib.metadata import distributions
 from pathlib import Path
 
@@ -126,7 +127,8 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
             (copy / name).write_bytes((ROOT / name).read_bytes())
     pip = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", folder, copy]
     subprocess.run(pip, check=True)
-    lines = {f"{each.name}=={each.version}" for each in distributions() if each.name != "trivium"}
+    installed = distributions(path=[sysconfig.get_path("purelib")])
+    lines = {f"{each.name}=={each.version}" for each in installed if each.name != "trivium"}
     (folder / "constraints.txt").write_text("\n".join(sorted(lines)))
     return folder
 

@@ -131,11 +131,27 @@ def instance_norm(
     use_input_stats: bool = True,
     eps: float = 1e-5,
 ) -> Value:
-    if running_mean is None or running_var is None:
+    # Nobody would read the new statistics that a file of PNNX computes.
+    if use_input_stats or running_mean is None or running_var is None:
         return _instance_norm(input, weight, bias, eps)
-    if use_input_stats:
-        raise Unsupported("changes its running statistics (use_input_stats=True)")
     return batch_norm(input, running_mean, running_var, weight, bias, eps=eps).y
+
+
+@torch_op("aten::instance_norm")
+def instance_norm_of_programs(
+    input: Value,
+    weight: Value | None = None,
+    bias: Value | None = None,
+    running_mean: Value | None = None,
+    running_var: Value | None = None,
+    use_input_stats: bool = True,
+    eps: float = 1e-5,
+) -> Value:
+    """Normalise each image; raises Unsupported where that changes running statistics."""
+    if use_input_stats and running_mean is not None:
+        raise Unsupported("changes its running statistics (use_input_stats=True)")
+    statistics = running_mean, running_var
+    return instance_norm(input, *statistics, weight, bias, use_input_stats=use_input_stats, eps=eps)
 
 
 def _instance_norm(x: Value, weight: Value | None, bias: Value | None, eps: float) -> Value:
