@@ -7,10 +7,9 @@ from .....dialects import cpu
 from ....kernels.arithmetic import compute_dtype
 from ...kernels.buffer import Buffer, Lanes
 from ...kernels.builder import KernelBuilder
-from ...kernels.contraction import Contraction
+from ...kernels.contraction import Contraction, emit_each
 from ...kernels.epilogue import Epilogue
 from ...kernels.index import IndexExpr, unravel
-from ...kernels.loops import each
 from ...kernels.panels import StoredPanel
 from ...kernels.value import Value
 from ...registry import template
@@ -34,7 +33,7 @@ def lower_blocked_conv_transpose(
     tile = fit_tile(kernel.machine, dtype, pixels, w.shape[2], op.rows, lanes)
     panels = w.reshape((phases, w.shape[0] // phases, *w.shape[1:]))
 
-    def one(at: list[IndexExpr]) -> None:
+    def one(at: list[IndexExpr]) -> Contraction:
         number, flat = at
         phase = unravel(flat, op.strides)
         seen = _moved(
@@ -54,7 +53,7 @@ def lower_blocked_conv_transpose(
             ]
             y.store(biased, [number, output // lanes, *place, output % lanes], taken)
 
-        Contraction(
+        return Contraction(
             pixels,
             op.outputs,
             image.depth,
@@ -63,9 +62,9 @@ def lower_blocked_conv_transpose(
             StoredPanel(panels.part([flat]), image.depth, tile),
             finish,
             unit=counts[-1],
-        ).emit(tile)
+        )
 
-    each((x.shape[0], phases), one)
+    emit_each((x.shape[0], phases), one, tile)
 
 
 def _moved(x: Buffer, starts: Sequence[IndexExpr]) -> Buffer:

@@ -2,16 +2,18 @@
 
 import math
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
 
 from .....dialects import tri
+from .....dialects.core.sizes.atoms import Size
 from .....dialects.core.sizes.substitution import likely
 from .....dialects.core.tensor import Shape
 from ....kernels.arithmetic import compute_dtype
 from ....memory.strides import row_major
 from ...kernels.buffer import Buffer, Lanes
 from ...kernels.builder import KernelBuilder
-from ...kernels.contraction import Contraction, Left, Multiply, multiply_add
+from ...kernels.contraction import Contraction, Left, Multiply, emit_each, multiply_add
 from ...kernels.epilogue import Epilogue
 from ...kernels.index import IndexExpr, greatest, nest, place_dtype, unravel
 from ...kernels.loops import each
@@ -93,10 +95,14 @@ def emit_convolution(
     bias = None if b is None else b.reshape((group, rows))
     images = x.reshape((batch, group, channels, *x.shape[2:]))
 
-    def one(at: list[IndexExpr]) -> None:
-        panel = _window_panel(kernel, images.part(at), axes, taps, tuple(windows), rows, tile)
+    @cache
+    def memory(depth: Size, dtype: str) -> Buffer:
+        return kernel.private((depth, tile.columns), compute_dtype(dtype))
+
+    def one(at: list[IndexExpr]) -> Contraction:
+        panel = _window_panel(memory, images.part(at), axes, taps, tuple(windows), rows, tile)
         direct = isinstance(panel, DirectWindows)
-        Contraction(
+        return Contraction(
             rows,
             columns,
             panel.windows.depth if direct else (depth,),
@@ -108,9 +114,9 @@ def emit_convolution(
             touch=lambda r, c: epilogue.prefetch([*at, r, c]),
             block=block,
             multiply=multiply,
-        ).emit(tile)
+        )
 
-    each((batch, group), one)
+    emit_each((batch, group), one, tile)
 
 
 def _one_line(images: Buffer) -> Buffer:
@@ -128,7 +134,7 @@ def row_bias(bias: Buffer | None, group: IndexExpr) -> Callable[[IndexExpr], Val
 
 
 def _window_panel(
-    kernel: KernelBuilder,
+    memory: Callable[[Size, str], Buffer],
     image: Buffer,
     axes: Sequence[Axis],
     taps: Shape,
@@ -143,21 +149,17 @@ def _window_panel(
         matrix = matrix.reshape((channels, math.prod(windows)))
         if likely(rows) <= tile.rows:
             return DirectPanel(matrix)
-        memory = _panel_memory(kernel, matrix.shape[0], tile, image.dtype)
-        return PackedPanel(memory, copy_columns(matrix), matrix)
+        packed = memory(matrix.shape[0], image.dtype)
+        return PackedPanel(packed, copy_columns(matrix), matrix)
     in_rows = window_rows.suits(axes, windows, tile.lanes)
     if in_rows and likely(rows) <= tile.rows:
         return DirectWindows(RowWindows(image, axes, taps, windows))
-    memory = _panel_memory(kernel, channels * math.prod(taps), tile, image.dtype)
+    packed = memory(channels * math.prod(taps), image.dtype)
     if in_rows:
-        return PackedPanel(memory, RowWindows(image, axes, taps, windows).fill)
+        return PackedPanel(packed, RowWindows(image, axes, taps, windows).fill)
     dtype = place_dtype(greatest(math.prod(image.shape[1:]), math.prod(windows)))
     reader = WindowReader(image, axes, dtype)
-    return PackedPanel(memory, _gather_windows(reader, taps, windows, channels))
-
-
-def _panel_memory(kernel: KernelBuilder, depth: int, tile: Tile, dtype: str) -> Buffer:
-    return kernel.private((depth, tile.columns), compute_dtype(dtype))
+    return PackedPanel(packed, _gather_windows(reader, taps, windows, channels))
 
 
 def _gather_windows(reader: WindowReader, taps: Shape, windows: Shape, channels: int) -> Fill:
