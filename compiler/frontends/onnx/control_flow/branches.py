@@ -18,7 +18,7 @@ from ...core.values import tensor
 from ..items import Item, kind_of, regrouped, spell_item, tensors_of
 from ..registry import Node
 from .joined_forms import form_of, in_form
-from .optional_forms import in_optionals
+from .optional_forms import Made, in_one_form, in_optionals
 from .sinking import BranchesDiffer
 
 
@@ -82,27 +82,19 @@ def _imported(node: Node, graph: onnx.GraphProto, label: str) -> tuple[Item, ...
 
 def _of_one_form(
     blocks: Sequence[ir.Block],
-    made: Sequence[tuple[Item, ...] | InvalidNode],
+    made: Sequence[Made],
     outside: Collection[str],
-) -> list[tuple[Item, ...] | InvalidNode]:
+) -> list[Made]:
     """Join sequences that differ in how many tensors they have, each in the block it is made in.
 
     Where one branch returns nothing, and another one something, both return optionals.
     """
-    made = in_optionals(blocks, made, outside)
-    able = [each for each in made if not isinstance(each, InvalidNode)]
-    if len({len(each) for each in able}) != 1:
-        return list(made)
-    forms = [form_of(each, outside) for each in zip(*able, strict=True)]
-    joined: list[tuple[Item, ...] | InvalidNode] = []
-    for block, items in zip(blocks, made, strict=True):
-        if isinstance(items, InvalidNode):
-            joined.append(items)
-            continue
-        with ir.InsertionPoint(block):
-            pairs = zip(items, forms, strict=True)
-            joined.append(tuple(in_form(item, form, outside) for item, form in pairs))
-    return joined
+    return in_one_form(
+        blocks,
+        in_optionals(blocks, made, outside),
+        lambda items: form_of(items, outside),
+        lambda item, form: in_form(item, form, outside),
+    )
 
 
 def _agreed(

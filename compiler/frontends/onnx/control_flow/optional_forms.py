@@ -1,6 +1,7 @@
 """Optionals that one branch returns with an element, and another one without."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import TypeVar
 
 import numpy as np
 
@@ -15,6 +16,33 @@ from ..items import EmptyOptional, FoundOptional, Item, regrouped, tensors_of
 Made = tuple[Item, ...] | InvalidNode
 """What a branch returns, or why it cannot run."""
 
+Form = TypeVar("Form")
+
+
+def in_one_form(
+    blocks: Sequence[ir.Block],
+    made: Sequence[Made],
+    form_of: Callable[[Sequence[Item]], Form],
+    in_form: Callable[[Item, Form], Item],
+) -> list[Made]:
+    """Give each result of the branches that can run one form, in the block where it is made.
+
+    Branches that differ in how many results they have are left as they are.
+    """
+    able = [each for each in made if not isinstance(each, InvalidNode)]
+    if len({len(each) for each in able}) != 1:
+        return list(made)
+    forms = [form_of(column) for column in zip(*able, strict=True)]
+    found: list[Made] = []
+    for block, items in zip(blocks, made, strict=True):
+        if isinstance(items, InvalidNode):
+            found.append(items)
+            continue
+        with ir.InsertionPoint(block):
+            pairs = zip(items, forms, strict=True)
+            found.append(tuple(in_form(item, form) for item, form in pairs))
+    return found
+
 
 def in_optionals(
     blocks: Sequence[ir.Block], made: Sequence[Made], outside: Collection[str]
@@ -24,19 +52,11 @@ def in_optionals(
     The element that a branch lacks is made of zeros. Sizes of it that are not known `outside` of
     the branches are 0.
     """
-    able = [each for each in made if not isinstance(each, InvalidNode)]
-    if len({len(each) for each in able}) != 1:
-        return list(made)
-    likes = [_element_of_some(column) for column in zip(*able, strict=True)]
-    found: list[Made] = []
-    for block, items in zip(blocks, made, strict=True):
-        if isinstance(items, InvalidNode):
-            found.append(items)
-            continue
-        with ir.InsertionPoint(block):
-            pairs = zip(items, likes, strict=True)
-            found.append(tuple(_in_optional(item, like, outside) for item, like in pairs))
-    return found
+
+    def in_form(item: Item, like: Item | None) -> Item:
+        return _in_optional(item, like, outside)
+
+    return in_one_form(blocks, made, _element_of_some, in_form)
 
 
 def _element_of_some(items: Sequence[Item]) -> Item | None:
