@@ -6,7 +6,6 @@ from functools import cache
 from typing import Any
 
 from .....dialects import tri
-from .....dialects.core.sizes.atoms import Size
 from .....dialects.core.sizes.substitution import likely
 from .....dialects.core.tensor import Shape
 from ....kernels.arithmetic import compute_dtype
@@ -16,7 +15,6 @@ from ...kernels.builder import KernelBuilder
 from ...kernels.contraction import Contraction, Left, Multiply, emit_each, multiply_add
 from ...kernels.epilogue import Epilogue
 from ...kernels.index import IndexExpr, greatest, nest, place_dtype, unravel
-from ...kernels.loops import each
 from ...kernels.panels import DirectPanel, Fill, PackedPanel, Panel, copy_columns
 from ...kernels.value import Value, arith
 from ...kernels.windows import (
@@ -96,8 +94,8 @@ def emit_convolution(
     images = x.reshape((batch, group, channels, *x.shape[2:]))
 
     @cache
-    def memory(depth: Size, dtype: str) -> Buffer:
-        return kernel.private((depth, tile.columns), compute_dtype(dtype))
+    def memory() -> Buffer:
+        return kernel.private((depth, tile.columns), compute_dtype(x.dtype))
 
     def one(at: list[IndexExpr]) -> Contraction:
         panel = _window_panel(memory, images.part(at), axes, taps, tuple(windows), rows, tile)
@@ -134,7 +132,7 @@ def row_bias(bias: Buffer | None, group: IndexExpr) -> Callable[[IndexExpr], Val
 
 
 def _window_panel(
-    memory: Callable[[Size, str], Buffer],
+    memory: Callable[[], Buffer],
     image: Buffer,
     axes: Sequence[Axis],
     taps: Shape,
@@ -149,17 +147,15 @@ def _window_panel(
         matrix = matrix.reshape((channels, math.prod(windows)))
         if likely(rows) <= tile.rows:
             return DirectPanel(matrix)
-        packed = memory(matrix.shape[0], image.dtype)
-        return PackedPanel(packed, copy_columns(matrix), matrix)
+        return PackedPanel(memory(), copy_columns(matrix), matrix)
     in_rows = window_rows.suits(axes, windows, tile.lanes)
     if in_rows and likely(rows) <= tile.rows:
         return DirectWindows(RowWindows(image, axes, taps, windows))
-    packed = memory(channels * math.prod(taps), image.dtype)
     if in_rows:
-        return PackedPanel(packed, RowWindows(image, axes, taps, windows).fill)
+        return PackedPanel(memory(), RowWindows(image, axes, taps, windows).fill)
     dtype = place_dtype(greatest(math.prod(image.shape[1:]), math.prod(windows)))
     reader = WindowReader(image, axes, dtype)
-    return PackedPanel(packed, _gather_windows(reader, taps, windows, channels))
+    return PackedPanel(memory(), _gather_windows(reader, taps, windows, channels))
 
 
 def _gather_windows(reader: WindowReader, taps: Shape, windows: Shape, channels: int) -> Fill:
@@ -206,9 +202,9 @@ def lower_conv_transpose(
     images = x.reshape((batch, op.group, channels, *x.shape[2:]))
     memory = kernel.private((channels, math.prod(taps), tile.columns), dtype)
 
-    def one(at: list[IndexExpr]) -> None:
+    def one(at: list[IndexExpr]) -> Contraction:
         fill = _gather_spread(op, images.part(at), taps, spatial)
-        Contraction(
+        return Contraction(
             rows,
             columns,
             (channels, math.prod(taps)),
@@ -217,9 +213,9 @@ def lower_conv_transpose(
             PackedPanel(memory, fill),
             lambda r, c, value, lanes: epilogue.store(value, [*at, r, c], lanes),
             row_bias(bias, at[1]),
-        ).emit(tile)
+        )
 
-    each((batch, op.group), one)
+    emit_each((batch, op.group), one, tile)
 
 
 def _gather_spread(op: tri.ConvTranspose, image: Buffer, taps: Shape, spatial: Shape) -> Fill:
