@@ -9,13 +9,13 @@ from ......dialects.core.errors import Invalid, Unsupported
 from ......dialects.core.sizes.checks import need, need_same, need_same_shape
 from ......dialects.core.sizes.limits import is_same
 from ....core.values import cast, constant, counted, number, tensor
-from ...heads import default_scale, heads_apart, joined, merge_heads
+from ....decoding.cache import Step, appended, positions, seen, step_of
+from ....decoding.capped_attention import capped_attention
+from ....decoding.heads import default_scale, heads_apart, joined, merge_heads
+from ....decoding.rotary import at_positions, rotate
 from ...registry import Node, Size, Value, onnx_op
 from . import DOMAIN
-from .cache import Step, appended, positions, seen, step_of
-from .capped_attention import capped_attention
 from .multi_head_attention import checked_bias
-from .rotary import at_positions, rotate
 from .window_cache import WindowCache
 
 

@@ -6,10 +6,9 @@ import numpy as np
 
 from ....dialects import tri
 from ....dialects.core.errors import Invalid
-from ....dialects.core.sizes.atoms import is_symbolic
+from ....dialects.core.sizes.atoms import Size, is_symbolic
 from ....dialects.core.sizes.limits import at_least
-from ..core.values import constant, counted, number, tensor
-from .registry import Size, Value
+from ..core.values import Value, constant, counted, number, tensor
 
 
 def default_scale(q: Value) -> float:
