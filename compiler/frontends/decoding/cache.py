@@ -4,13 +4,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ......dialects import tri
-from ......dialects.core.sizes.checks import need_same
-from ......dialects.core.sizes.dim import highest
-from ......dialects.core.sizes.limits import is_same
-from ....core.values import cast, constant, counted, number, tensor
-from ...heads import joined, visible
-from ...registry import Size, Value
+from ....dialects import tri
+from ....dialects.core.sizes.atoms import Size
+from ....dialects.core.sizes.checks import need_same
+from ....dialects.core.sizes.dim import highest
+from ....dialects.core.sizes.limits import is_same
+from ..core.values import Value, cast, constant, counted, number, tensor
+from .heads import joined, visible
 
 
 @dataclass(frozen=True)
