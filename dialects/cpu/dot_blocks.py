@@ -26,8 +26,8 @@ class QuantizeBlocks(CpuOp):
     """Round blocks of the last axis of `x`, […, K], to i8, as `round_blocks` does.
 
     `numbers` is [blocks, …, `block`] in i8: rows lie side by side in each block, as kernels read
-    them; zeros fill up the last block. `scales` is [blocks, …] in f32, and `sums`, of the same shape
-    in i32, has the sum of the numbers of each block.
+    them; zeros fill up the last block. `scales` is [blocks, …] in f32; `sums`, of the same shape in
+    i32, has the sum of the numbers of each block.
     """
 
     x: Operand
@@ -56,9 +56,9 @@ class QuantizeBlocks(CpuOp):
 class DotBlockMatMul(CpuOp):
     """Multiply what `cpu.quantize_blocks` made of a factor by a matrix of few bits.
 
-    The sum of each block is exact, in i32, then scaled in f32 and added to those before. `w`,
-    `bits`, `columns`, `scales` and `zero_points` are those of `cpu.packed_block_mat_mul`, `block` is
-    that of the numbers. `y` is […, `columns`] of type `to`.
+    The sum of each block is exact, in i32, then scaled in f32 and added to those before. The
+    weight and its attributes are those of `cpu.packed_block_mat_mul`; `block` is also that of the
+    numbers. `y` is […, `columns`] of type `to`.
     """
 
     a: Operand
