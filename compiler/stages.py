@@ -14,9 +14,10 @@ from ..passes.pack_narrow import PackNarrow
 from ..passes.parts import ANCHOR
 from ..passes.pipeline import Nest, Pipeline, Step
 from ..passes.quantize.lower_quantized import LowerQuantized
+from ..passes.quantize.round_activations import RoundActivations
 from ..runtime.contents import PROCESS
 from ..targets.core import Target
-from ..targets.options import DEFAULT, F32, INTEGERS, CompileOptions
+from ..targets.options import AS_GIVEN, DEFAULT, EXACT, F32, INTEGERS, CompileOptions
 from ..targets.placement.insert_copies import InsertCopies
 from ..targets.placement.partition import Partition
 from ..targets.placement.place import Place
@@ -41,6 +42,7 @@ def pipeline_for(target: str, opt_level: int, options: CompileOptions = DEFAULT)
         *default_pipeline(
             opt_level, options.strict_math, first.quantized, prepares, first.narrow_factors
         ),
+        *_activation_passes(options),
         *_precision_passes(options),
         *(step for each in selecting for step in each.selection_passes(opt_level, options)),
         Partition(tuple(each.choice for each in targets), options.placement),
@@ -85,6 +87,12 @@ def _options_of(number: int, options: CompileOptions) -> CompileOptions:
 def _integer_passes(options: CompileOptions) -> tuple[Pass, ...]:
     """Return the passes that lower quantised ops to integer ops, before all others."""
     return (Eliminate(), LowerQuantized()) if options.quantized == INTEGERS else ()
+
+
+def _activation_passes(options: CompileOptions) -> tuple[Pass, ...]:
+    if options.activations == AS_GIVEN:
+        return ()
+    return (RoundActivations("" if options.activations == EXACT else options.activations),)
 
 
 def _precision_passes(options: CompileOptions) -> tuple[Pass, ...]:

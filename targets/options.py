@@ -41,6 +41,10 @@ FLOATS, INTEGERS = "floats", "integers"
 QUANTIZED = (FLOATS, INTEGERS)
 """What quantised models are computed in."""
 
+AS_GIVEN, EXACT, BYTES = "model", "exact", "i8"
+ACTIVATIONS = (AS_GIVEN, EXACT, BYTES)
+"""What activations are rounded to before they are multiplied by weights of few bits."""
+
 EXPORT, PNNX = "export", "pnnx"
 CONVERTERS = (EXPORT, PNNX)
 """What reads a torch module: `torch.export`, or the program `pnnx`."""
@@ -161,6 +165,12 @@ class CompileOptions:
         "what a quantised model is computed in (floats is the default)",
         choices=QUANTIZED,
     )
+    activations: str = option(
+        AS_GIVEN,
+        "what activations are rounded to before they are multiplied by weights of few bits: "
+        "model (the default, what it says), exact (nothing), i8 (bytes, a scale for each block)",
+        choices=ACTIVATIONS,
+    )
     winograd_error: float | None = option(
         None,
         "what a layer may lose by Winograd's method, as a part of its largest output: "
@@ -232,6 +242,11 @@ class CompileOptions:
             raise CompileError(
                 "candidates are measured for one program, exact asks for several: "
                 "bind the sizes by shapes, and give one of the two"
+            )
+        if self.strict_math and self.activations == BYTES:
+            raise CompileError(
+                f"activations is '{BYTES}', but strict math rounds nothing that the model does "
+                "not: give only one of the two"
             )
         if self.strict_math and self.winograd_error:
             raise CompileError(

@@ -3,6 +3,7 @@ from ..core.op import OPS as OPS
 from .append import Append as Append
 from .block_quantized import BlockLayout as BlockLayout
 from .block_quantized import PackedBlockMatMul as PackedBlockMatMul
+from .block_quantized import check_packed as check_packed
 from .blocked import Block as Block
 from .blocked import BlockedConv as BlockedConv
 from .blocked import BlockedKernelConv as BlockedKernelConv
@@ -35,6 +36,8 @@ from .dot import DotPanelConv as DotPanelConv
 from .dot import pack_vnni_columns as pack_vnni_columns
 from .dot import pack_vnni_kernel_columns as pack_vnni_kernel_columns
 from .dot import pack_vnni_kernels as pack_vnni_kernels
+from .dot_blocks import DotBlockMatMul as DotBlockMatMul
+from .dot_blocks import QuantizeBlocks as QuantizeBlocks
 from .matmul import PackedMatMul as PackedMatMul
 from .packing import block_starts as block_starts
 from .packing import even_split as even_split

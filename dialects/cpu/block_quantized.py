@@ -8,6 +8,7 @@ from ..core.errors import Invalid, need_one_of
 from ..core.fields import Operand, Result
 from ..core.numerics.packed_bits import unpack_bits
 from ..core.numerics.precision import narrow, widen
+from ..core.sizes.atoms import Size
 from ..core.sizes.checks import need, need_same
 from ..core.sizes.dim import ceildiv
 from ..core.tensor import DTYPES, Array, Tensor, bytes_of, numpy_dtype
@@ -81,6 +82,15 @@ class BlockLayout:
 
     def unpack(self, packed: Array, columns: int) -> Array:
         """Return the matrix [blocks * block, columns] that is packed, in f32."""
+        numbers, scales, zeros = self.parts(packed, columns)
+        matrix = (numbers - zeros) * scales
+        return matrix.reshape(-1, columns)
+
+    def parts(self, packed: Array, columns: int) -> tuple[Array, Array, Array]:
+        """Return the numbers [blocks, block, columns] that are packed, in f32.
+
+        Behind them are the scales and the zero points, [blocks, 1, columns].
+        """
         panels, blocks, size = packed.shape
         width = size // self.column_bytes
         first = width * self.words * BYTES
@@ -90,10 +100,14 @@ class BlockLayout:
         numbers = parts[..., None, :] >> shifts[:, None] & np.uint8((1 << self.bits) - 1)
         apart = numbers.reshape(panels, blocks, self.words, width, self.count).swapaxes(3, 4)
         matrix = apart.reshape(panels, blocks, self.block, width).astype(np.float32)
-        half = np.float32(1 << self.bits - 1)
+        scales = _row(packed[..., first:second], self.scales)
+        half = np.full_like(scales, 1 << self.bits - 1)
         zeros = _row(packed[..., second:], self.zero_points) if self.zero_points else half
-        matrix = (matrix - zeros) * _row(packed[..., first:second], self.scales)
-        return np.moveaxis(matrix, 0, 2).reshape(blocks * self.block, -1)[:, :columns]
+
+        def joined(array: Array) -> Array:
+            return np.moveaxis(array, 0, 2).reshape(blocks, array.shape[2], -1)[..., :columns]
+
+        return joined(matrix), joined(scales), joined(zeros)
 
 
 def _row(packed: Array, dtype: str) -> Array:
@@ -127,23 +141,29 @@ class PackedBlockMatMul(CpuOp):
 
     def infer(self, a: Tensor, w: Tensor) -> Tensor:
         need_one_of("element type of a", a.dtype, FLOATS)
-        check_blocks(self.bits, self.block)
-        need_one_of("scales", self.scales, FLOATS)
-        if self.zero_points:
-            need_one_of("zero_points", self.zero_points, ("ui8", *FLOATS))
-        if not a.rank or w.rank != 3 or w.dtype != "ui8":
-            raise Invalid(f"multiplies {a} by {w}, must be by bytes [panels, blocks, bytes of one]")
-        panels, blocks, size = w.shape
-        needed = ceildiv(a.shape[-1], self.block)
-        need_same(blocks, needed, f"has {blocks} blocks of {self.block}, {a} needs {needed}")
-        one = self.layout.column_bytes
-        need_same(size % one, 0, f"has blocks of {size} bytes, must be of {one} for each column")
-        fault = f"weight {w} does not hold {self.columns} columns"
-        need(self.columns, (panels - 1) * (size // one) + 1, fault)
-        need(panels * (size // one), self.columns, fault)
+        if not a.rank:
+            raise Invalid(f"multiplies {a} by {w}, must have an axis")
+        check_packed(self.layout, a, ceildiv(a.shape[-1], self.block), w, self.columns)
         return Tensor((*a.shape[:-1], self.columns), a.dtype)
 
     def reference(self, a: Array, w: Array) -> Array:
         matrix = self.layout.unpack(w, self.columns)[: a.shape[-1]]
         product = np.tensordot(widen(a), matrix, (-1, 0))
         return narrow(np.asarray(product, np.float32), a)
+
+
+def check_packed(layout: BlockLayout, a: Tensor, needed: Size, w: Tensor, columns: int) -> None:
+    """Raise Invalid unless bytes hold the blocks that a factor needs, of some columns."""
+    check_blocks(layout.bits, layout.block)
+    need_one_of("scales", layout.scales, FLOATS)
+    if layout.zero_points:
+        need_one_of("zero_points", layout.zero_points, ("ui8", *FLOATS))
+    if w.rank != 3 or w.dtype != "ui8":
+        raise Invalid(f"multiplies {a} by {w}, must be by bytes [panels, blocks, bytes of one]")
+    panels, blocks, size = w.shape
+    need_same(blocks, needed, f"has {blocks} blocks of {layout.block}, {a} needs {needed}")
+    one = layout.column_bytes
+    need_same(size % one, 0, f"has blocks of {size} bytes, must be of {one} for each column")
+    fault = f"weight {w} does not hold {columns} columns"
+    need(columns, (panels - 1) * (size // one) + 1, fault)
+    need(panels * (size // one), columns, fault)

@@ -131,7 +131,9 @@ from .image.sampling import sample as sample
 from .image.window import Window as Window
 from .linear_algebra.block_quantized import BlockQuantizedMatMul as BlockQuantizedMatMul
 from .linear_algebra.block_quantized import check_blocks as check_blocks
+from .linear_algebra.block_quantized import check_sums as check_sums
 from .linear_algebra.block_quantized import dequantized_blocks as dequantized_blocks
+from .linear_algebra.block_quantized import round_blocks as round_blocks
 from .linear_algebra.coupling import CouplePairs as CouplePairs
 from .linear_algebra.equation import Equation as Equation
 from .linear_algebra.fourier import Dft as Dft

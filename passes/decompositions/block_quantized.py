@@ -3,7 +3,25 @@
 from ...dialects import tri
 from ...dialects.core.attributes import tensor_of
 from ...dialects.core.mlir import ir
-from ..building import Operand, cast, mat_mul, mul, reshape, shape_of, sub, transpose
+from ...dialects.core.sizes.dim import ceildiv
+from ...dialects.tri.linear_algebra.block_quantized import LARGEST
+from ..building import (
+    Operand,
+    absolute,
+    cast,
+    div,
+    equal,
+    mat_mul,
+    maximum,
+    minimum,
+    mul,
+    reduce_max,
+    reshape,
+    shape_of,
+    sub,
+    transpose,
+    where,
+)
 from .registry import decomposes
 
 
@@ -20,5 +38,25 @@ def block_quantized_mat_mul(op: tri.BlockQuantizedMatMul) -> ir.Value:
     matrix = reshape(scaled, rows, blocks * op.block)
     if blocks * op.block != depth:
         matrix = tri.Slice.build(matrix, starts=(0, 0), sizes=(rows, depth), steps=(1, 1)).y
-    y = mat_mul(cast(op.a, "f32"), transpose(matrix, 1, 0))
+    a = cast(op.a, "f32")
+    y = mat_mul(_rounded(a, op.block) if op.activations else a, transpose(matrix, 1, 0))
     return cast(y, tensor_of(op.y.type).dtype)
+
+
+def _rounded(a: ir.Value, block: int) -> ir.Value:
+    """Build blocks of the last axis as `round_blocks` rounds them, in floats again."""
+    *rows, depth = shape_of(a)
+    blocks = ceildiv(depth, block)
+    full, rank = blocks * block, len(rows) + 1
+    if full != depth:
+        a = tri.Pad.build(a, pads=(0,) * (2 * rank - 1) + (full - depth,)).y
+    apart = reshape(a, *rows, blocks, block)
+    largest = reduce_max(absolute(apart), (rank,))
+    factor = where(equal(largest, 0), 0, div(LARGEST, largest))
+    whole = tri.Round.build(mul(apart, factor)).y
+    kept = minimum(maximum(whole, -LARGEST), LARGEST)
+    joined = reshape(mul(kept, div(largest, LARGEST)), *rows, full)
+    if full == depth:
+        return joined
+    sizes, ones = (*rows, depth), (1,) * rank
+    return tri.Slice.build(joined, starts=(0,) * rank, sizes=sizes, steps=ones).y

@@ -29,6 +29,8 @@ def flops(op: Op) -> int:
 
 def multiplies(op: Op) -> str:
     """Return the element type whose peak an op is held against: i8, bf16 or, for all else, f32."""
+    if isinstance(op, cpu.DotBlockMatMul):
+        return "i8"
     if not isinstance(op, (cpu.DotConv, cpu.DotMatMul, cpu.DotPanelConv)):
         return "f32"
     return PRODUCTS[tensor_of(op.operation.operands[0].type).dtype].factor
@@ -94,6 +96,11 @@ def _mat_mul(op: Any) -> int:
     return 2 * y.size * a.shape[-1]
 
 
+def _dot_block_mat_mul(op: cpu.DotBlockMatMul) -> int:
+    a, y = _tensors((op.a, op.y))
+    return 2 * y.size * a.shape[0] * op.block
+
+
 def _gemm(op: tri.Gemm) -> int:
     a, y = _tensors((op.a, op.y))
     return 2 * y.size * a.shape[0 if op.trans_a else 1]
@@ -149,6 +156,7 @@ _COUNTS: dict[str, Count] = {
     "cpu.blocked_conv": _panel_conv,
     "cpu.blocked_conv_transpose": _panel_conv,
     "cpu.blocked_winograd_conv": _blocked_winograd_conv,
+    "cpu.dot_block_mat_mul": _dot_block_mat_mul,
     "cpu.dot_conv": _dot_conv,
     "cpu.dot_lstm": _quantized_lstm,
     "cpu.dot_mat_mul": _mat_mul,

@@ -7,6 +7,7 @@ from ...dialects import tri
 from ...dialects.core.module import Module
 from ...dialects.core.op import Op
 from ...passes.core import Pass
+from ...passes.cse import Cse
 from ...passes.decompose import Decompose, decomposition_rules
 from ...passes.eliminate import Eliminate
 from ...passes.pipeline import Step
@@ -58,6 +59,7 @@ class CpuTarget(Target):
         tuned = (ApplyTuning(file, error, machine),) if file else ()
         return (
             PackBlockQuantized(machine),
+            Cse(),
             *decompose,
             SplitConvTranspose(machine),
             ChooseDotProducts(not options.strict_math, machine),

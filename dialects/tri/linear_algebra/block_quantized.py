@@ -14,6 +14,15 @@ from ..dialect import TriOp
 FLOATS = ("f32", "f16", "bf16")
 """The element types that are multiplied by numbers of few bits."""
 
+ROUNDED = "i8"
+"""The type to which blocks of activations may be rounded."""
+
+LARGEST = 127
+"""What the largest number of a block is rounded to, or minus it."""
+
+MOST_ROUNDED = 1 << 15
+"""The longest block of bytes times bytes whose sum fits in 32 bits."""
+
 
 class BlockQuantizedMatMul(TriOp):
     """Compute `a @ mᵀ` with a matrix of few bits: m[n, k] = (w[n, k] - zero[n, j]) * scale[n, j].
@@ -22,8 +31,9 @@ class BlockQuantizedMatMul(TriOp):
     [N, blocks, `block` * `bits` / 8] with K elements in each row, packed from the lowest bits of a
     byte on; what fills up the last block counts for nothing. `bits` is 2, 4 or 8. `scales` and
     `zero_points` are [N, blocks]: scales of the type of `a`, zero points of that type or ui8. The
-    zero point is 2^(bits - 1) without any. Half types are multiplied and summed in f32.
-    Source: ONNX Runtime `com.microsoft.MatMulNBits`.
+    zero point is 2^(bits - 1) without any. Half types are multiplied and summed in f32. With the
+    type `activations`, i8, each block of a row of `a` is first rounded as `round_blocks` does.
+    Source: ONNX Runtime `com.microsoft.MatMulNBits`, whose accuracy_level 4 rounds.
     """
 
     a: Operand
@@ -32,6 +42,7 @@ class BlockQuantizedMatMul(TriOp):
     zero_points: Operand | None = None
     bits: int
     block: int
+    activations: str = ""
     y: Result
 
     anchor = True
@@ -41,6 +52,9 @@ class BlockQuantizedMatMul(TriOp):
     ) -> Tensor:
         need_one_of("element type of a", a.dtype, FLOATS)
         check_blocks(self.bits, self.block)
+        if self.activations:
+            need_one_of("activations", self.activations, (ROUNDED,))
+            check_sums(self.block)
         if not a.rank or w.rank != 3 or w.dtype != "ui8":
             raise Invalid(f"multiplies {a} by {w}, must be by bytes [rows, blocks, bytes of one]")
         rows, blocks, size = w.shape
@@ -61,7 +75,11 @@ class BlockQuantizedMatMul(TriOp):
         self, a: Array, w: Array, scales: Array, zero_points: Array | None = None
     ) -> Array:
         matrix = dequantized_blocks(w, scales, zero_points, self.bits)
-        product = np.tensordot(widen(a), matrix[:, : a.shape[-1]], (-1, 1))
+        depth, wide = a.shape[-1], widen(a)
+        if self.activations:
+            numbers, steps = round_blocks(wide, self.block)
+            wide = (numbers * steps[..., None]).reshape(*a.shape[:-1], -1)[..., :depth]
+        product = np.tensordot(wide, matrix[:, :depth], (-1, 1))
         return narrow(np.asarray(product, np.float32), a)
 
 
@@ -71,6 +89,28 @@ def check_blocks(bits: int, block: int) -> None:
         raise Invalid(f"has elements of {bits} bits, must be of {', '.join(map(str, WIDTHS))}")
     if block < 16 or block & block - 1:
         raise Invalid(f"has blocks of {block}, must be a power of two from 16 on")
+
+
+def check_sums(block: int) -> None:
+    """Raise Invalid unless sums of products of bytes of a block fit in 32 bits."""
+    if block > MOST_ROUNDED:
+        raise Invalid(f"rounds blocks of {block}, must be of at most {MOST_ROUNDED}")
+
+
+def round_blocks(a: Array, block: int) -> tuple[Array, Array]:
+    """Round blocks of the last axis of f32 to i8; zeros fill up the last block.
+
+    The step of a block is its largest magnitude / 127. Its numbers are multiplied by 127 / that
+    magnitude and rounded to the nearest integer, halves to the even one. Returns the integers
+    [..., blocks, block], and the steps [..., blocks] in f32.
+    """
+    filled = np.pad(a, [(0, 0)] * (a.ndim - 1) + [(0, -a.shape[-1] % block)])
+    apart = filled.reshape(*a.shape[:-1], -1, block)
+    largest, most = np.abs(apart).max(-1, keepdims=True), np.float32(LARGEST)
+    factor = np.divide(most, largest, out=np.zeros_like(largest), where=largest != 0)
+    with np.errstate(invalid="ignore"):
+        numbers = np.clip(np.rint(apart * factor), -most, most).astype(np.int8)
+    return numbers, (largest / most)[..., 0]
 
 
 def dequantized_blocks(w: Array, scales: Array, zero_points: Array | None, bits: int) -> Array:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from ....dialects.core.sizes.substitution import likely
 from ....dialects.core.tensor import DTYPES, Shape
 from ....dialects.cpu.block_quantized import BYTES, BlockLayout
-from .buffer import Buffer, Lanes
+from .buffer import Buffer, Lanes, zero
 from .index import Carried, IndexExpr, carry
 from .panels import LINE, STREAMED, Panel, Step
 from .value import Value
@@ -43,13 +43,13 @@ class BlockPanel(Panel):
     ) -> Carried:
         (size,) = depth
         full, rest = divmod(size, self.layout.block)
-        tile = _Columns(self, start, masks)
+        tile = BlockColumns(self, start, masks)
         sums = carry(full, initial, lambda b, now: tile.block(b, self.layout.block, now, step))
         return tile.block(IndexExpr(full), int(rest), sums, step) if rest else sums
 
 
-class _Columns:
-    """Emit the reading of some columns of a panel."""
+class BlockColumns:
+    """Emit the reading of some columns of a panel: all, or a part of whole vectors."""
 
     def __init__(self, panel: BlockPanel, start: IndexExpr, masks: Sequence[Lanes]) -> None:
         self.panels, self.layout, self.width = panel.panels, panel.layout, panel.width
@@ -58,17 +58,13 @@ class _Columns:
 
     def block(self, number: IndexExpr, size: int, sums: Carried, step: Step) -> Carried:
         """Emit the steps of the first `size` numbers in depth of a block."""
-        _, blocks, run = self.panels.shape
-        base = self.panels.offset + (self.panel * blocks + number) * run
-        self._prefetch(base)
-        scales, zeros = self._scales(base)
+        base = self.base(number)
+        self.prefetch(base)
+        scales, zeros = self.scales(base), self.zeros(base)
         full, rest = divmod(size, self.layout.count)
 
         def word(place: IndexExpr, sums: Carried, count: int = self.layout.count) -> Carried:
-            words = [
-                self._load(base, place * (self.width * BYTES), "i32", v)
-                for v in range(self.vectors)
-            ]
+            words = self.words(base, place)
             at = number * self.layout.block + place * self.layout.count
             for n in range(count):
                 row = [
@@ -85,27 +81,34 @@ class _Columns:
                 sums = word(IndexExpr(place), sums)
         return word(IndexExpr(full), sums, rest) if rest else sums
 
-    def _load(self, base: IndexExpr, offset: IndexExpr, dtype: str, vector: int) -> Value:
-        size = DTYPES[dtype].itemsize
-        place = (self.first + vector * self.lanes) * size
-        return self.panels.load_bytes(base + offset + place, dtype, self.lanes)
+    def base(self, number: IndexExpr) -> IndexExpr:
+        """Return where a block of the panel starts, in bytes."""
+        _, blocks, run = self.panels.shape
+        return self.panels.offset + (self.panel * blocks + number) * run
 
-    def _number(self, word: Value, number: int) -> Value:
-        shifted = word.shift_right(self.layout.shift(number))
-        return shifted.logical_and((1 << self.layout.bits) - 1).cast("f32")
+    def words(self, base: IndexExpr, place: IndexExpr) -> list[Value]:
+        """Load a word of each column of a block, by its number."""
+        offset = place * (self.width * BYTES)
+        return [self._load(base, offset, "i32", v) for v in range(self.vectors)]
 
-    def _scales(self, base: IndexExpr) -> tuple[list[Value], list[Value]]:
-        """Return the scales of vectors of columns, and their zero points, in f32."""
-        layout, vectors = self.layout, range(self.vectors)
-        first = IndexExpr(layout.words * BYTES * self.width)
-        scales = [self._load(base, first, layout.scales, v) for v in vectors]
+    def scales(self, base: IndexExpr) -> list[Value]:
+        """Load the scales of a block, in f32."""
+        first = IndexExpr(self.layout.words * BYTES * self.width)
+        return [self._load(base, first, self.layout.scales, v) for v in range(self.vectors)]
+
+    def zeros(self, base: IndexExpr, dtype: str = "f32") -> list[Value]:
+        """Return the zero points of a block, in a type."""
+        layout = self.layout
         if not layout.zero_points:
-            return scales, [scale.like(1 << layout.bits - 1) for scale in scales]
-        second = first + DTYPES[layout.scales].itemsize * self.width
-        zeros = [self._load(base, second, layout.zero_points, v) for v in vectors]
-        return scales, [z if z.is_float else z.cast("i32").cast("f32") for z in zeros]
+            like = zero(dtype, Lanes(self.lanes))
+            return [like.like(1 << layout.bits - 1)] * self.vectors
+        second = layout.words * BYTES * self.width + DTYPES[layout.scales].itemsize * self.width
+        zeros = [
+            self._load(base, IndexExpr(second), layout.zero_points, v) for v in range(self.vectors)
+        ]
+        return [z if z.is_float else z.cast("i32").cast(dtype) for z in zeros]
 
-    def _prefetch(self, base: IndexExpr) -> None:
+    def prefetch(self, base: IndexExpr) -> None:
         """Prefetch as many bytes as the block has, of a later one in the same stream."""
         run = int(self.panels.shape[2])
         if likely(self.panels.tensor.size_bytes) < STREAMED:
@@ -114,6 +117,15 @@ class _Columns:
             return
         for line in range(0, run, LINE):
             self.panels.prefetch(base + (AHEAD + line))
+
+    def _load(self, base: IndexExpr, offset: IndexExpr, dtype: str, vector: int) -> Value:
+        size = DTYPES[dtype].itemsize
+        place = (self.first + vector * self.lanes) * size
+        return self.panels.load_bytes(base + offset + place, dtype, self.lanes)
+
+    def _number(self, word: Value, number: int) -> Value:
+        shifted = word.shift_right(self.layout.shift(number))
+        return shifted.logical_and((1 << self.layout.bits) - 1).cast("f32")
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from ....dialects.core.tensor import Shape
 from ....dialects.cpu.packing import even_split
 from ..schedule.tiles import Tile
 from .buffer import Buffer, Lanes, tail_mask, vector
-from .index import IndexExpr, greatest, is_equal
+from .index import Carried, IndexExpr, greatest, is_equal
 from .loops import Piece, Section, each, spread
 from .panels import Fetch, Panel
 from .runs import Rows, Run, cut_rows
@@ -150,7 +150,21 @@ class Contraction:
             for r in taken:
                 for v, lanes in enumerate(masks):
                     self.touch(rows.first + r, start + v * lanes.width)
-        sums = [self._start(rows.first + r, lanes) for r in taken for lanes in masks]
+        sums = self.accumulate(rows, taken, start, masks, fetch)
+        for number, r in enumerate(taken):
+            for v, lanes in enumerate(masks):
+                column = start + v * lanes.width
+                self.finish(rows.first + r, column, sums[number * len(masks) + v], lanes)
+
+    def accumulate(
+        self,
+        rows: Rows,
+        taken: range,
+        start: IndexExpr,
+        masks: Sequence[Lanes],
+        fetch: Fetch | None,
+    ) -> Carried:
+        """Emit the loops over the depth of a tile; return its sums, those of a row together."""
 
         def step(
             depth: Sequence[IndexExpr], row: Sequence[Value], sums: list[Value]
@@ -166,11 +180,8 @@ class Contraction:
                 out += [self.multiply(factor, b, total) for b, total in zip(row, now, strict=True)]
             return out
 
-        sums = self.panel.each_row(self.depth, start, masks, sums, step)
-        for number, r in enumerate(taken):
-            for v, lanes in enumerate(masks):
-                column = start + v * lanes.width
-                self.finish(rows.first + r, column, sums[number * len(masks) + v], lanes)
+        sums = [self._start(rows.first + r, lanes) for r in taken for lanes in masks]
+        return self.panel.each_row(self.depth, start, masks, sums, step)
 
     def _start(self, row: IndexExpr, lanes: Lanes) -> Value:
         if self.initial is not None:

@@ -16,9 +16,9 @@ Dot = Callable[[Value, Value, Value], Value]
 
 @dataclass(frozen=True)
 class Instruction:
-    """Name an intrinsic for vectors of some bytes, whose operands are of an element type."""
+    """Name an intrinsic for vectors of some bytes; `kind` is what its operands hold."""
 
-    dtype: str
+    kind: str
     vector_bytes: int
     features: tuple[str, ...]
     name: str
@@ -38,36 +38,61 @@ INSTRUCTIONS = (
     Instruction("i16", 64, ("avx512bw",), "llvm.x86.avx512.pmaddw.d.512"),
     Instruction("i16", 32, ("avx2",), "llvm.x86.avx2.pmadd.wd"),
     Instruction("i16", 16, (), "llvm.x86.sse2.pmadd.wd"),
+    # Unsigned times signed bytes, two to a half of a word, which saturates.
+    Instruction("i8 pairs", 64, ("avx512bw",), "llvm.x86.avx512.pmaddubs.w.512"),
+    Instruction("i8 pairs", 32, ("avx2",), "llvm.x86.avx2.pmadd.ub.sw"),
+    Instruction("i8 pairs", 16, ("ssse3",), "llvm.x86.ssse3.pmadd.ub.sw.128"),
 )
 
 
-def find_instruction(machine: Machine, dtype: str) -> Instruction | None:
-    """Return the instruction for whole vectors of operands of a type, if the machine has one."""
+def find_instruction(machine: Machine, kind: str) -> Instruction | None:
+    """Return the instruction for whole vectors of operands of a kind, if the machine has one."""
     for instruction in INSTRUCTIONS:
-        wanted = (instruction.dtype, instruction.vector_bytes)
-        if wanted == (dtype, machine.vector_bytes) and {*instruction.features} <= {
+        wanted = (instruction.kind, instruction.vector_bytes)
+        if wanted == (kind, machine.vector_bytes) and {*instruction.features} <= {
             *machine.features
         }:
             return instruction
     return None
 
 
-def choose_dot(machine: Machine, dtype: str) -> Dot:
-    """Return the best dot product of a machine for elements of a type (ui8, i8 or bf16)."""
+PAIRED_BITS = 7
+"""The most bits of unsigned bytes of which two, times signed ones, fit in the half of a word."""
+
+
+def choose_dot(machine: Machine, dtype: str, bits: int = 8) -> Dot:
+    """Return the best dot product of a machine for elements of a type (ui8, i8 or bf16).
+
+    Unsigned bytes have at most some `bits` that are not zero.
+    """
     factor = PRODUCTS[dtype].factor
     if instruction := find_instruction(machine, factor):
         return lambda x, w, total: _accumulate(instruction, x, w, total)
     if factor == "bf16":
         return _halves
     if instruction := find_instruction(machine, "i16"):
+        bytes_ = find_instruction(machine, "i8 pairs") if bits <= PAIRED_BITS else None
+        if bytes_ is not None:
+            return lambda x, w, total: _paired_bytes(bytes_, instruction, x, w, total)
         return lambda x, w, total: _pairs(instruction, x, w, total)
     return _bytes
 
 
 def _accumulate(instruction: Instruction, x: Value, w: Value, total: Value) -> Value:
-    operands = [total.ssa, *(_parts(n, instruction.dtype).ssa for n in (x, w))]
+    operands = [total.ssa, *(_parts(n, instruction.kind).ssa for n in (x, w))]
     name, type_ = instruction.name, total.ssa.type
     return total.with_ssa(llvm.call_intrinsic(type_, name, operands, [], []))
+
+
+def _paired_bytes(
+    pairs: Instruction, halves: Instruction, x: Value, w: Value, total: Value
+) -> Value:
+    """Add pairs of products in halves of words, then those of a word."""
+    like = _parts(total, "i16")
+    operands = [_parts(n, "i8").ssa for n in (x, w)]
+    made = llvm.call_intrinsic(like.ssa.type, pairs.name, operands, [], [])
+    both = [made, like.like(1).ssa]
+    return total + total.with_ssa(llvm.call_intrinsic(total.ssa.type, halves.name, both, [], []))
 
 
 def _pairs(instruction: Instruction, x: Value, w: Value, total: Value) -> Value:

@@ -7,8 +7,10 @@ from ..registry import accepts
 from .pad import framed
 
 
-@accepts(cpu.PackedMatMul, cpu.PackedBlockMatMul, cpu.LaneConv)
-def has_known_weights(op: cpu.PackedMatMul | cpu.PackedBlockMatMul | cpu.LaneConv) -> bool:
+@accepts(cpu.PackedMatMul, cpu.PackedBlockMatMul, cpu.DotBlockMatMul, cpu.LaneConv)
+def has_known_weights(
+    op: cpu.PackedMatMul | cpu.PackedBlockMatMul | cpu.DotBlockMatMul | cpu.LaneConv,
+) -> bool:
     """Takes only weights whose sizes are known at compile time"""
     return tensor_of(op.w.type).is_static
 

@@ -77,6 +77,22 @@ def fit_tile(
     return Tile(filled(rows, most_rows(machine, vectors)), vectors, lanes)
 
 
+SPARE_IN_BLOCKS = 4
+"""Registers of a product of blocks of bytes that hold no sums: words of columns, and numbers."""
+
+
+def block_dot_tile(machine: Machine, rows: Size, width: int, vectors: int) -> Tile:
+    """Fill the registers with sums of blocks, and of all blocks, of at most some vectors.
+
+    A panel is `width` columns wide; the tile is a part of it.
+    """
+    lanes = math.gcd(width, machine.lanes(32))
+    count = width // lanes
+    vectors = next(v for v in range(vectors, 0, -1) if count % v == 0)
+    most = (machine.registers - SPARE_IN_BLOCKS) // (2 * vectors)
+    return Tile(filled(rows, most), vectors, lanes)
+
+
 def _most_vectors(machine: Machine, rows: Size) -> int:
     if rows == 1:
         return machine.registers // 4

@@ -60,6 +60,20 @@ def packed_block_mat_mul(pick: Pick) -> Example:
     return Example((a, packed), {**sizes, "scales": scales, "zero_points": zeros})
 
 
+def quantize_blocks(pick: Pick) -> Example:
+    shape = (*pick.ints(pick.between(0, 2), 1, 3), pick.between(1, 80))
+    x = pick.array(shape, pick.one("f32", "f16", "bf16"))
+    return Example((x,), {"block": pick.one(16, 32, 64)})
+
+
+def dot_block_mat_mul(pick: Pick) -> Example:
+    plain = packed_block_mat_mul(pick)
+    a, packed = plain.operands
+    rounded = cpu.QuantizeBlocks(block=plain.attributes["block"]).reference(a)
+    to = pick.one("f32", "f16", "bf16")
+    return Example((*rounded, packed), {**plain.attributes, "to": to})
+
+
 def dot_mat_mul(pick: Pick) -> Example:
     dtype, depth, columns = pick.one(*PRODUCTS), pick.between(1, 70), pick.between(1, 40)
     a = pick.array((*pick.ints(pick.between(0, 2), 1, 3), pick.between(1, 20), depth), dtype)
@@ -275,6 +289,8 @@ CPU: dict[type[Op], Maker] = {
     cpu.PackedGru: packed_gru,
     cpu.PackedLstm: packed_lstm,
     cpu.PackedMatMul: packed_mat_mul,
+    cpu.DotBlockMatMul: dot_block_mat_mul,
+    cpu.QuantizeBlocks: quantize_blocks,
     cpu.PackedBlockMatMul: packed_block_mat_mul,
     cpu.PackedRnn: packed_rnn,
     cpu.PanelConv: panel_conv,

@@ -63,7 +63,8 @@ def block_quantized_mat_mul(pick: Pick) -> Example:
     w = pick.array((rows, blocks, block * bits // 8), "ui8") * np.uint8(61)
     scales = pick.array((rows, blocks), dtype)
     zeros = pick.maybe(pick.array((rows, blocks), dtype, "ui8"))
-    return Example((a, w, scales, zeros), {"bits": bits, "block": block})
+    sizes = {"bits": bits, "block": block, "activations": pick.one("", "i8")}
+    return Example((a, w, scales, zeros), sizes)
 
 
 def gemm(pick: Pick) -> Example:

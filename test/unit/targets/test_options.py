@@ -39,3 +39,12 @@ def test_refuses_what_it_cannot_do(arguments: tuple[str, float], fault: str) -> 
 def test_refuses_arithmetic_that_there_is_not() -> None:
     with pytest.raises(CompileError, match="quantized is 'bits', must be one of floats, integers"):
         CompileOptions(quantized="bits")
+
+
+def test_activations_are_one_of_three_and_exact_for_strict_math() -> None:
+    wrong = "activations is 'i4', must be one of model, exact, i8"
+    with pytest.raises(CompileError, match=wrong):
+        CompileOptions(activations="i4")
+    with pytest.raises(CompileError, match="activations is 'i8', but strict math rounds nothing"):
+        CompileOptions(activations="i8", math="strict")
+    assert CompileOptions(activations="exact", math="strict").activations == "exact"

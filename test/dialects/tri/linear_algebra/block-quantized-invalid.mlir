@@ -77,3 +77,19 @@ func.func @signed_zero_points(%a: tensor<2x32xf32>, %w: tensor<5x1x16xui8>, %s: 
       : (tensor<2x32xf32>, tensor<5x1x16xui8>, tensor<5x1xf32>, tensor<5x1xi8>) -> tensor<2x5xf32>
   return
 }
+
+// Activations are rounded to bytes.
+func.func @rounded_to_halves(%a: tensor<2x32xf32>, %w: tensor<5x1x16xui8>, %s: tensor<5x1xf32>) {
+  // expected-error @below {{'tri.block_quantized_mat_mul' op activations is 'f16', must be one of i8}}
+  %y = "tri.block_quantized_mat_mul"(%a, %w, %s) {bits = 4, block = 32, activations = "f16"}
+      : (tensor<2x32xf32>, tensor<5x1x16xui8>, tensor<5x1xf32>) -> tensor<2x5xf32>
+  return
+}
+
+// Sums of a block fit in 32 bits.
+func.func @rounded_long(%a: tensor<2x32xf32>, %w: tensor<5x1x32768xui8>, %s: tensor<5x1xf32>) {
+  // expected-error @below {{'tri.block_quantized_mat_mul' op rounds blocks of 65536, must be of at most 32768}}
+  %y = "tri.block_quantized_mat_mul"(%a, %w, %s) {bits = 4, block = 65536, activations = "i8"}
+      : (tensor<2x32xf32>, tensor<5x1x32768xui8>, tensor<5x1xf32>) -> tensor<2x5xf32>
+  return
+}

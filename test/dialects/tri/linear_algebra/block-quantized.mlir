@@ -36,3 +36,21 @@ func.func @bytes(%a: tensor<2x32xf16>, %w: tensor<5x2x16xui8>, %s: tensor<5x2xf1
       : (tensor<2x32xf16>, tensor<5x2x16xui8>, tensor<5x2xf16>, tensor<5x2xui8>) -> tensor<2x5xf16>
   return %y : tensor<2x5xf16>
 }
+
+// Each block is divided by its largest magnitude, and rounded, before it is multiplied.
+// CHECK-LABEL: func.func @rounded
+// CHECK:         "tri.block_quantized_mat_mul"{{.*}} {activations = "i8", bits
+// PARTS-LABEL: func.func @rounded
+// PARTS-SAME:    (%[[A:[^:]*]]:
+// PARTS:         %[[FILLED:.*]] = "tri.pad"(%[[A]]) {{.*}} -> tensor<2x48xf32>
+// PARTS:         %[[APART:.*]] = "tri.reshape"(%[[FILLED]]) {shape = array<i64: 2, 3, 16>}
+// PARTS:         %[[SIZES:.*]] = "tri.abs"(%[[APART]])
+// PARTS:         "tri.reduce_max"(%[[SIZES]]) {axes = array<i64: 2>, keepdims = true}
+// PARTS:         "tri.round"
+// PARTS:         %[[CUT:.*]] = "tri.slice"{{.*}} -> tensor<2x40xf32>
+// PARTS:         "tri.mat_mul"(%[[CUT]],
+func.func @rounded(%a: tensor<2x40xf32>, %w: tensor<5x3x8xui8>, %s: tensor<5x3xf32>) -> tensor<2x5xf32> {
+  %y = "tri.block_quantized_mat_mul"(%a, %w, %s) {bits = 4, block = 16, activations = "i8"}
+      : (tensor<2x40xf32>, tensor<5x3x8xui8>, tensor<5x3xf32>) -> tensor<2x5xf32>
+  return %y : tensor<2x5xf32>
+}

@@ -1,16 +1,16 @@
-// RUN: trivium-opt %s --pack-block-quantized=machine=x86-64-v4 | FileCheck %s
-// RUN: trivium-opt %s --pack-block-quantized=machine=x86-64-v3 | FileCheck %s --check-prefix=NARROW
+// RUN: trivium-opt %s --pack-block-quantized=machine=x86-64-v4 --cse | FileCheck %s
+// RUN: trivium-opt %s --pack-block-quantized=machine=x86-64-v3 --cse | FileCheck %s --check-prefix=NARROW
 
-// Constant bytes, scales and zero points become one stream: 16 * (8 + 4 + 1) bytes for a block of
-// a panel, which is one vector of the machine.
+// Constant bytes, scales and zero points become one stream: 16 * (8 + 2 + 1) bytes for a block of
+// a panel, which is one vector of the machine. The scales are exact in f16.
 // CHECK-LABEL:  func.func @packs_constants
 // CHECK-SAME:     (%[[A:.*]]: {{.*}})
-// CHECK:          %[[W:.*]] = "tri.{{.*}} -> tensor<1x3x208xui8>
+// CHECK:          %[[W:.*]] = "tri.{{.*}} -> tensor<1x3x176xui8>
 // CHECK:          "cpu.packed_block_mat_mul"(%[[A]], %[[W]])
-// CHECK-SAME:       {bits = 4 : i64, block = 16 : i64, columns = 5 : i64, scales = "f32", zero_points = "ui8"}
+// CHECK-SAME:       {bits = 4 : i64, block = 16 : i64, columns = 5 : i64, scales = "f16", zero_points = "ui8"}
 // CHECK-NOT:      tri.block_quantized_mat_mul
 // NARROW-LABEL: func.func @packs_constants
-// NARROW:         -> tensor<1x3x104xui8>
+// NARROW:         -> tensor<1x3x88xui8>
 func.func @packs_constants(%a: tensor<2x40xf32>) -> tensor<2x5xf32> {
   %w = "tri.constant"() {value = dense<7> : tensor<5x3x8xui8>} : () -> tensor<5x3x8xui8>
   %s = "tri.constant"() {value = dense<0.5> : tensor<5x3xf32>} : () -> tensor<5x3xf32>
@@ -40,4 +40,36 @@ func.func @keeps_products_of_nothing(%a: tensor<2x0xf32>) -> tensor<2x5xf32> {
   %y = "tri.block_quantized_mat_mul"(%a, %w, %s) {bits = 4, block = 16}
       : (tensor<2x0xf32>, tensor<5x0x8xui8>, tensor<5x0xf32>) -> tensor<2x5xf32>
   return %y : tensor<2x5xf32>
+}
+
+// Scales that f16 would round stay what they are.
+// CHECK-LABEL:  func.func @keeps_long_scales
+// CHECK:          "cpu.packed_block_mat_mul"{{.*}} scales = "f32"
+func.func @keeps_long_scales(%a: tensor<2x40xf32>) -> tensor<2x5xf32> {
+  %w = "tri.constant"() {value = dense<7> : tensor<5x3x8xui8>} : () -> tensor<5x3x8xui8>
+  %s = "tri.constant"() {value = dense<0.1> : tensor<5x3xf32>} : () -> tensor<5x3xf32>
+  %y = "tri.block_quantized_mat_mul"(%a, %w, %s) {bits = 4, block = 16}
+      : (tensor<2x40xf32>, tensor<5x3x8xui8>, tensor<5x3xf32>) -> tensor<2x5xf32>
+  return %y : tensor<2x5xf32>
+}
+
+// Rounded activations are rounded once for all products of them; panels have two vectors for any
+// number of rows.
+// CHECK-LABEL:  func.func @rounds_once
+// CHECK-SAME:     (%[[A:.*]]: tensor<1x64xf16>)
+// CHECK:          %[[R:.*]]:3 = "cpu.quantize_blocks"(%[[A]]) {block = 32 : i64}
+// CHECK:          "cpu.dot_block_mat_mul"(%[[R]]#0, %[[R]]#1, %[[R]]#2, {{.*}} to = "f16"{{.*}} tensor<3x2x576xui8>
+// CHECK-NOT:      cpu.quantize_blocks
+// CHECK:          "cpu.dot_block_mat_mul"(%[[R]]#0, %[[R]]#1, %[[R]]#2,
+// CHECK-NOT:      tri.block_quantized_mat_mul
+func.func @rounds_once(%a: tensor<1x64xf16>) -> (tensor<1x96xf16>, tensor<1x64xf16>) {
+  %w = "tri.constant"() {value = dense<7> : tensor<96x2x16xui8>} : () -> tensor<96x2x16xui8>
+  %v = "tri.constant"() {value = dense<7> : tensor<64x2x16xui8>} : () -> tensor<64x2x16xui8>
+  %s = "tri.constant"() {value = dense<0.1> : tensor<96x2xf16>} : () -> tensor<96x2xf16>
+  %t = "tri.constant"() {value = dense<0.1> : tensor<64x2xf16>} : () -> tensor<64x2xf16>
+  %y = "tri.block_quantized_mat_mul"(%a, %w, %s) {bits = 4, block = 32, activations = "i8"}
+      : (tensor<1x64xf16>, tensor<96x2x16xui8>, tensor<96x2xf16>) -> tensor<1x96xf16>
+  %z = "tri.block_quantized_mat_mul"(%a, %v, %t) {bits = 4, block = 32, activations = "i8"}
+      : (tensor<1x64xf16>, tensor<64x2x16xui8>, tensor<64x2xf16>) -> tensor<1x64xf16>
+  return %y, %z : tensor<1x96xf16>, tensor<1x64xf16>
 }

@@ -7,6 +7,7 @@ from ......dialects.core.errors import Invalid, Unsupported
 from ......dialects.core.numerics.packed_bits import WIDTHS, unpack_bits
 from ......dialects.core.sizes.checks import need_same
 from ......dialects.core.tensor import is_narrow_integer, normalize_axis
+from ......dialects.tri.linear_algebra.block_quantized import ROUNDED
 from ....core.values import cast, constant, tensor
 from ...quantization import WIDE, spread
 from ...registry import Node, Value, onnx_op
@@ -33,15 +34,22 @@ def mat_mul_n_bits(
     weight_prepacked: int = 0,
     node: Node,
 ) -> tri.BlockQuantizedMatMul | tri.Add:
-    """Multiply by a matrix of few bits; the product of floats is as precise as any level asks."""
+    """Multiply by a matrix of few bits; level 4 rounds the other factor as ONNX Runtime does."""
     _check(g_idx, bits, accuracy_level, weight_prepacked)
     depth = tensor(a).shape[-1] if tensor(a).rank else 0
     need_same(depth, K, f"multiplies {tensor(a)}, its last axis must have K = {K} elements")
     blocks = -(-K // block_size)
     w = _shaped(b, N, blocks, block_size * bits // 8)
     zeros = None if zero_points is None else _zero_points(zero_points, N, blocks, bits, node)
+    rounds = accuracy_level == LEVELS[-1] and _is_rounded(zeros, bits, block_size)
     y = tri.BlockQuantizedMatMul.build(
-        a, w, _shaped(scales, N, blocks), zeros, bits=bits, block=block_size
+        a,
+        w,
+        _shaped(scales, N, blocks),
+        zeros,
+        bits=bits,
+        block=block_size,
+        activations=ROUNDED if rounds and node.evaluate(b) is not None else "",
     )
     return y if bias is None else tri.Add.build(y.y, bias)
 
@@ -57,6 +65,13 @@ def _check(g_idx: Value | None, bits: int, accuracy_level: int, weight_prepacked
         raise Unsupported(f"has weights of {bits} bits, must be of {', '.join(map(str, WIDTHS))}")
     if accuracy_level not in LEVELS:
         raise Invalid(f"has accuracy_level {accuracy_level}, must be 0 to {LEVELS[-1]}")
+
+
+def _is_rounded(zeros: Value | None, bits: int, block: int) -> bool:
+    """Return whether ONNX Runtime rounds the other factor of constants of some form."""
+    if zeros is not None and tensor(zeros).dtype != "ui8":
+        return False
+    return bits > 2 or block in (32, 64, 128)
 
 
 def _shaped(value: Value, *shape: int) -> Value:

@@ -11,42 +11,15 @@ from cpu_kernels import compile_cases, compile_groups
 from groups import Case, build_group
 from numpy.lib.stride_tricks import sliding_window_view
 from trivium.dialects import cpu, tri
-from trivium.dialects.core.machine import NATIVE, Machine, host_machine
+from trivium.dialects.core.machine import Machine, host_machine
 from trivium.dialects.core.mlir import ir
 from trivium.dialects.core.op import Op
 from trivium.dialects.core.tensor import Array, Tensor
 from trivium.targets.cpu.kernels.dot import find_instruction
+from word_machines import MACHINES, runs_here, spell, with_features
 
 RANDOM = np.random.default_rng(17)
 BF16 = ml_dtypes.bfloat16
-
-
-def with_features(features: tuple[str, ...], vector_bytes: int) -> Machine:
-    """Return the CPU at hand as if it had no more than these for products of words."""
-    return Machine(NATIVE, "", features, vector_bytes, 32 if vector_bytes == 64 else 16)
-
-
-MACHINES = [
-    with_features((), 16),
-    with_features(("avx512_vnni", "avx512vl"), 16),
-    with_features(("avx_vnni",), 16),
-    with_features(("avx512_bf16", "avx512vl"), 16),
-    with_features(("avx2", "fma"), 32),
-    with_features(("avx2", "avx_vnni"), 32),
-    with_features(("avx2", "avx512_vnni", "avx512_bf16", "avx512vl"), 32),
-    with_features(("avx512f",), 64),
-    with_features(("avx512f", "avx512bw"), 64),
-    with_features(("avx512f", "avx512_vnni", "avx512_bf16"), 64),
-]
-
-
-def runs_here(machine: Machine) -> bool:
-    host = host_machine()
-    return {*machine.features} <= {*host.features} and machine.vector_bytes <= host.vector_bytes
-
-
-def spell(machine: Machine) -> str:
-    return "-".join([str(machine.vector_bytes), *machine.features])
 
 
 @dataclass(frozen=True)

@@ -109,24 +109,76 @@ def test_products_of_halves() -> None:
     agree(*product((3,), 70, 17, zeros="packed", dtype="float16"), within=1e-3)
 
 
-def test_level_4_rounds_less_than_it_may() -> None:
-    """ONNX Runtime rounds activations to 8 bits at this level, and so is this far from exact."""
-    rough, feeds = product((3,), 256, 40, zeros="packed", level=4)
+@pytest.mark.parametrize(
+    ("bits", "block", "zeros"),
+    [
+        (4, 32, ""),
+        (4, 16, "packed"),
+        (4, 128, "packed"),
+        (4, 32, "float"),  # exact, as ONNX Runtime takes it
+        (2, 16, ""),  # exact as well
+        (2, 32, "packed"),
+        (2, 128, ""),
+        (8, 32, "packed"),
+        (8, 64, ""),
+    ],
+)
+@pytest.mark.parametrize(("rows", "depth"), [((1,), 96), ((3,), 300), ((2, 4), 100)])
+def test_level_4_rounds_activations(
+    bits: int, block: int, zeros: str, rows: tuple[int, ...], depth: int
+) -> None:
+    agree(*product(rows, depth, 33, bits, block, zeros, level=4))
+
+
+def test_level_4_with_many_rows() -> None:
+    agree(*product((128,), 300, 70, zeros="packed", level=4, bias=True))
+
+
+def exact_twin(rough: onnx.ModelProto) -> onnx.ModelProto:
+    """Return a model with level 0 instead of 4."""
     exact = onnx.ModelProto.FromString(rough.SerializeToString())
     (level,) = [a for a in exact.graph.node[0].attribute if a.name == "accuracy_level"]
     level.i = 0
-    agree(exact, feeds)
-    got, want = trivium.compile(rough).run(feeds)["y"], judged(exact, feeds)
-    assert np.abs(got - want).max() <= 2e-6 * np.abs(want).max()
-    assert np.abs(judged(rough, feeds) - want).max() > 1e-4 * np.abs(want).max()
+    return exact
 
 
-@pytest.mark.parametrize("zeros", ["", "packed", "float"])
-def test_a_row_has_the_same_bits_alone_and_among_others(zeros: str) -> None:
-    model, feeds = product((60,), 200, 70, zeros=zeros)
-    many = trivium.compile(model).run(feeds)["y"]
+def test_the_user_may_round_or_not() -> None:
+    """A level is the least that is asked for; what is rounded is far from what is exact."""
+    rough, feeds = product((3,), 256, 40, zeros="packed", level=4)
+    exact = exact_twin(rough)
+    wanted, want = judged(rough, feeds), judged(exact, feeds)
+    within = 2e-6 * np.abs(want).max()
+    assert np.abs(wanted - want).max() > 100 * within
+    for model, activations, expected in (
+        (rough, "exact", want),
+        (exact, "i8", wanted),
+        (exact, "model", want),
+        (rough, "model", wanted),
+    ):
+        for target in ("cpu", "host"):
+            got = trivium.compile(model, activations=activations, target=target).run(feeds)["y"]
+            assert np.abs(got - expected).max() <= within
+
+
+def test_weights_that_a_run_gives_are_multiplied_exactly() -> None:
+    """ONNX Runtime rounds activations only where weights are constants."""
+    inputs = {
+        "A": RANDOM.normal(size=(3, 70)).astype(np.float32),
+        "B": drawn(256, 20, 3, 16),
+        "S": RANDOM.uniform(0.01, 0.05, (20, 3)).astype(np.float32),
+    }
+    sizes = {"K": 70, "N": 20, "bits": 4, "block_size": 32, "accuracy_level": 4}
+    agree(*one_node("MatMulNBits", inputs, (), **sizes))
+
+
+@pytest.mark.parametrize(
+    ("zeros", "level"), [("", 0), ("packed", 0), ("float", 0), ("", 4), ("packed", 4)]
+)
+def test_a_row_has_the_same_bits_alone_and_among_others(zeros: str, level: int) -> None:
+    model, feeds = product((60,), 200, 70, zeros=zeros, level=level)
+    many = trivium.compile(model, threads=2).run(feeds)["y"]
     model.graph.input[0].type.tensor_type.shape.dim[0].dim_value = 1
-    alone = trivium.compile(model).run({"A": feeds["A"][41:42]})["y"]
+    alone = trivium.compile(model, threads=1).run({"A": feeds["A"][41:42]})["y"]
     np.testing.assert_array_equal(alone[0], many[41])
 
 
@@ -151,14 +203,17 @@ def test_flat_scales_of_older_files() -> None:
     np.testing.assert_allclose(got, wanted, atol=2e-6 * np.abs(wanted).max())
 
 
-@pytest.mark.parametrize("rows", [1, 5, 37])
-def test_rows_that_a_run_decides(rows: int) -> None:
-    model, feeds = product((4,), 96, 33, zeros="packed")
+@pytest.mark.parametrize("level", [0, 4])
+def test_rows_that_a_run_decides(level: int) -> None:
+    model, _ = product((4,), 96, 33, zeros="packed", level=level)
     model.graph.input[0].type.tensor_type.shape.dim[0].dim_param = "M"
-    feeds = {"A": RANDOM.normal(size=(rows, 96)).astype(np.float32)}
-    wanted = judged(model, feeds)
-    got = trivium.compile(model, shapes={"M": trivium.Range(1, 64)}).run(feeds)["y"]
-    np.testing.assert_allclose(got, wanted, atol=2e-6 * np.abs(wanted).max())
+    session = trivium.compile(model, shapes={"M": trivium.Range(1, 64)})
+    x = RANDOM.normal(size=(64, 96)).astype(np.float32)
+    many = session.run({"A": x})["y"]
+    for rows in (1, 5, 8, 37):
+        wanted, got = judged(model, {"A": x[:rows]}), session.run({"A": x[:rows]})["y"]
+        np.testing.assert_allclose(got, wanted, atol=2e-6 * np.abs(wanted).max())
+        np.testing.assert_array_equal(got, many[:rows])
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,104 @@
+"""Products of blocks of bytes: activations that are rounded, by matrices of few bits."""
+
+import numpy as np
+
+from ..core.errors import Invalid, need_one_of
+from ..core.fields import Operand, Result
+from ..core.numerics.precision import widen
+from ..core.sizes.checks import need_same, need_same_shape
+from ..core.sizes.dim import ceildiv
+from ..core.tensor import Array, Tensor, numpy_dtype
+from ..tri.linear_algebra.block_quantized import (
+    FLOATS,
+    ROUNDED,
+    check_blocks,
+    check_sums,
+    round_blocks,
+)
+from .block_quantized import BlockLayout, check_packed
+from .dialect import CpuOp
+
+SUMS = "i32"
+"""The element type of sums of products of bytes."""
+
+
+class QuantizeBlocks(CpuOp):
+    """Round blocks of the last axis of `x`, […, K], to i8, as `round_blocks` does.
+
+    `numbers` is [blocks, …, `block`] in i8: rows lie side by side in each block, as kernels read
+    them; zeros fill up the last block. `scales` is [blocks, …] in f32; `sums`, of the same shape in
+    i32, has the sum of the numbers of each block.
+    """
+
+    x: Operand
+    block: int
+    numbers: Result
+    scales: Result
+    sums: Result
+
+    def infer(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        need_one_of("element type of x", x.dtype, FLOATS)
+        check_blocks(8, self.block)
+        check_sums(self.block)
+        if not x.rank:
+            raise Invalid(f"rounds blocks of {x}, must have an axis")
+        outer = (ceildiv(x.shape[-1], self.block), *x.shape[:-1])
+        numbers = Tensor((*outer, self.block), ROUNDED)
+        return numbers, Tensor(outer, "f32"), Tensor(outer, SUMS)
+
+    def reference(self, x: Array) -> tuple[Array, Array, Array]:
+        numbers, scales = round_blocks(widen(x), self.block)
+        moved = np.ascontiguousarray(np.moveaxis(numbers, -2, 0))
+        steps = np.ascontiguousarray(np.moveaxis(scales, -1, 0))
+        return moved, steps, moved.sum(-1, np.int32)
+
+
+class DotBlockMatMul(CpuOp):
+    """Multiply what `cpu.quantize_blocks` made of a factor by a matrix of few bits.
+
+    The sum of each block is exact, in i32, then scaled in f32 and added to those before. The
+    weight and its attributes are those of `cpu.packed_block_mat_mul`; `block` is also that of the
+    numbers. `y` is […, `columns`] of type `to`.
+    """
+
+    a: Operand
+    a_scales: Operand
+    a_sums: Operand
+    w: Operand
+    bits: int
+    block: int
+    columns: int
+    scales: str = "f32"
+    zero_points: str = ""
+    to: str = "f32"
+    y: Result
+
+    anchor = True
+
+    @property
+    def layout(self) -> BlockLayout:
+        return BlockLayout(self.bits, self.block, self.scales, self.zero_points)
+
+    def infer(self, a: Tensor, a_scales: Tensor, a_sums: Tensor, w: Tensor) -> Tensor:
+        need_one_of("to", self.to, FLOATS)
+        check_sums(self.block)
+        if a.dtype != ROUNDED or a.rank < 2:
+            raise Invalid(f"multiplies {a}, must be {ROUNDED} [blocks, …, elements of one]")
+        need_same(a.shape[-1], self.block, f"has blocks of {self.block}, {a} has others")
+        for what, given, dtype in (("scales", a_scales, "f32"), ("sums", a_sums, SUMS)):
+            wanted = Tensor(a.shape[:-1], dtype)
+            fault = f"has {what} {given} of a, must be {wanted}"
+            need_same_shape(given.shape, wanted.shape, fault)
+            if given.dtype != dtype:
+                raise Invalid(fault)
+        check_packed(self.layout, a, a.shape[0], w, self.columns)
+        return Tensor((*a.shape[1:-1], self.columns), self.to)
+
+    def reference(self, a: Array, a_scales: Array, a_sums: Array, w: Array) -> Array:
+        blocks, *rows, block = a.shape
+        numbers, scales, zeros = self.layout.parts(w, self.columns)
+        products = a.reshape(blocks, -1, block).astype(np.float64) @ numbers
+        sums = products - zeros * a_sums.reshape(blocks, -1, 1)
+        steps = scales * a_scales.reshape(blocks, -1, 1)
+        total = (sums.astype(np.float32) * steps).sum(0, np.float32)
+        return total.reshape(*rows, self.columns).astype(numpy_dtype(self.to))
