@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Architecture:
-    """Say what the decoders of one architecture do.
+    """Describe the decoders of one architecture.
 
     `neighbours` are rotated together: rows of queries and keys are ordered so. `head_norm`
     normalises each head of queries and keys, `post_norm` the results of attention and of the

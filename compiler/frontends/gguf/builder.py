@@ -13,6 +13,7 @@ from ....dialects.core.location import node_location
 from ....dialects.core.mlir import ir
 from ....dialects.core.module import Module
 from ....dialects.core.sizes.checks import need
+from ....dialects.core.sizes.symbols import Range
 from ....dialects.core.tensor import Array, Bindings
 from ..core.bindings import input_types
 from ..core.inputs import Input
@@ -32,6 +33,9 @@ from .weights import Weights
 WORDS, MASK, LOGITS = "input_ids", "attention_mask", "logits"
 PARTS = ("key", "value")
 
+LIKELY_ROWS = 512
+"""For how many rows of a cache costs are estimated; the user may say another number."""
+
 
 def past_name(layer: int, part: str) -> str:
     return f"past_key_values.{layer}.{part}"
@@ -45,6 +49,16 @@ def declared_inputs(decoder: Hyperparameters) -> list[Input]:
         Input(MASK, "i64", ("batch_size", "total_sequence_length")),
         *(Input(past_name(i, part), "f32", rows) for i in range(decoder.layers) for part in PARTS),
     ]
+
+
+def default_ranges(decoder: Hyperparameters) -> dict[str, Range]:
+    """Return how many rows a cache may have: from none before a text to the model's context."""
+    context = decoder.context
+    likely = min(LIKELY_ROWS, context)
+    return {
+        "past_sequence_length": Range(0, context, likely),
+        "total_sequence_length": Range(1, context, likely),
+    }
 
 
 class DecoderBuilder:
@@ -61,6 +75,7 @@ class DecoderBuilder:
 
     def build(self, shapes: Bindings) -> Module:
         """Build the function; raise CompileError for shapes that do not fit the model."""
+        shapes = {**default_ranges(self.decoder), **shapes}
         found = input_types(declared_inputs(self.decoder), shapes, {})
         self.main.declare_symbols(found.ranges)
         for name, type_ in found.types.items():

@@ -16,7 +16,7 @@ SCALINGS = ("none", "linear", "longrope", "yarn")
 
 @dataclass(frozen=True)
 class RopeScaling:
-    """Say how the angles of positions are made, apart from factors in tensors.
+    """Describe how the angles of positions are made, apart from factors in tensors.
 
     Angles are position * base^(-2 i / rotated) / factor; `yarn` mixes that with angles that are not
     divided. Source: Peng et al., "YaRN", 2023.

@@ -36,7 +36,7 @@ class Settings:
             return found
         upto = f"from {least} on" if not most else f"in [{least}, {most}]"
         self._fault(key, found, f"an integer {upto}, the same for all layers")
-        return least
+        return least if default is None else default
 
     def real(self, key: str, default: float | None = None, above: float = 0.0) -> float:
         """Return a finite number that is greater than `above`."""

@@ -19,7 +19,7 @@ FREQUENCIES, LONG, SHORT = (
 
 @dataclass(frozen=True)
 class Expected:
-    """Say what shape a tensor must have, and whether it may be missing."""
+    """Describe a tensor: the shape that it must have, and whether it may be missing."""
 
     name: str
     shape: tuple[int, ...]
