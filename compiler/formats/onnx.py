@@ -23,8 +23,9 @@ class Onnx(Format):
         from ...passes.decompose import Decompose
         from ...passes.default import WHOLE
         from ..exporters.onnx import save_onnx
-        from ..mask_chains import decompose_mask_chains
+        from ..format_limits import decompose_counted_scatters, decompose_mask_chains
 
         decompose_mask_chains(module)
+        decompose_counted_scatters(module)
         Decompose(ops=WHOLE).run(module)  # ops that ONNX has in parts
         save_onnx(module, path)

@@ -27,11 +27,13 @@ class Pnnx(Format):
         return import_pnnx(source, shapes=options.shapes, constants=options.constants)
 
     def write(self, module: Module, path: str) -> None:
+        from ...passes.decompose import Decompose
         from ...passes.default import ARITHMETIC
         from ...passes.pipeline import Pipeline
         from ..exporters.pnnx import save_pnnx
-        from ..mask_chains import decompose_mask_chains
+        from ..format_limits import decompose_mask_chains
 
         decompose_mask_chains(module)
+        Decompose(ops=("tensor_scatter",)).run(module)
         Pipeline(ARITHMETIC).run(module)  # PNNX has no quantised numbers
         save_pnnx(module, path)

@@ -68,7 +68,8 @@ class Op:
     `infer` returns the scales of the result.
 
     `memory_space` is the memory in which an op between kernels reads its operands and writes its
-    results; None for ops that targets lower.
+    results; None for ops that targets lower. `updated` is the name of the operand that an in-place
+    form writes to: its result is stored where that operand is.
     """
 
     dialect: ClassVar[Dialect]
@@ -81,6 +82,7 @@ class Op:
     allows_pad_epilogue: ClassVar[bool] = False
     quantized: ClassVar[str] = "none"
     memory_space: ClassVar[str | None] = None
+    updated: ClassVar[str] = ""
 
     _given: dict[str, Any] | None = None
 

@@ -55,6 +55,7 @@ from .recurrent import PackedRnn as PackedRnn
 from .recurrent import gru_parts as gru_parts
 from .recurrent import pack_recurrent as pack_recurrent
 from .recurrent import unpack_recurrent as unpack_recurrent
+from .tensor_scatter import TensorScatter as TensorScatter
 from .vnni import Products as Products
 from .vnni import check_vnni as check_vnni
 from .vnni import pack_vnni as pack_vnni

@@ -24,6 +24,8 @@ class Append(CpuOp):
     axis: int
     y: Result
 
+    updated = "x"
+
     def infer(self, x: Tensor, added: Sequence[Tensor]) -> Tensor:
         y = joined((x, *added), self.axis)
         before = y.shape[: normalize_axis(self.axis, y.rank)]

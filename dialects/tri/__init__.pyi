@@ -242,6 +242,7 @@ from .shape.sizes import Iota as Iota
 from .shape.sizes import Sizes as Sizes
 from .shape.stack import Stack as Stack
 from .shape.stack import Unbind as Unbind
+from .shape.tensor_scatter import TensorScatter as TensorScatter
 from .text.lookup import Lookup as Lookup
 from .text.strings import RegexFullMatch as RegexFullMatch
 from .text.strings import StringConcat as StringConcat

@@ -4,7 +4,20 @@ import numpy as np
 
 from ...dialects import tri
 from ...dialects.core.mlir import ir
-from ..building import expand, number, reshape, shape_of, transpose, where
+from ...dialects.core.sizes.atoms import Size
+from ..building import (
+    cast,
+    expand,
+    less,
+    maximum,
+    minimum,
+    number,
+    reshape,
+    shape_of,
+    sub,
+    transpose,
+    where,
+)
 from ..fold.fold_slices import build_slice
 from .registry import decomposes
 
@@ -60,6 +73,31 @@ def unbind(op: tri.Unbind) -> list[ir.Value]:
     axis = op.axis % len(shape)
     rows = tri.Split.build(op.x, axis=axis, sizes=(1,) * int(shape[axis])).results
     return [reshape(row, *shape[:axis], *shape[axis + 1 :]) for row in rows]
+
+
+@decomposes(tri.TensorScatter)
+def tensor_scatter(op: tri.TensorScatter) -> ir.Value:
+    """Let each row of the result choose between that of x and an update."""
+    shape, length = shape_of(op.x), shape_of(op.updates)[op.axis]
+    axis = op.axis % len(shape)
+    size, entries = shape[axis], (shape[0], *[1] * (len(shape) - 1))
+    along = [size if d == axis else 1 for d in range(len(shape))]
+    row = reshape(tri.Iota.build(size=size).y, *along)
+    place = sub(row, reshape(cast(op.starts, "i64"), *entries))
+    if op.circular:
+        place = tri.Mod.build(place, _size(size)).y
+    count = _size(length)
+    if op.counts is not None:
+        count = minimum(reshape(cast(op.counts, "i64"), *entries), count)
+    hit = tri.And.build(less(-1, place), less(place, count)).y
+    if length == 0:
+        return op.x
+    place = expand(maximum(minimum(place, sub(_size(length), 1)), 0), *shape)
+    return where(hit, tri.GatherElements.build(op.updates, place, axis=axis).y, op.x)
+
+
+def _size(size: Size) -> ir.Value:
+    return tri.Sizes.build(values=(size,), shape=()).y
 
 
 @decomposes(tri.Trilu)

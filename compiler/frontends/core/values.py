@@ -13,6 +13,8 @@ from ....dialects.core.sizes.atoms import Size, is_symbolic
 from ....dialects.core.sizes.checks import need
 from ....dialects.core.tensor import Array, Shape, Tensor, dtype_of, is_integer
 
+Value = ir.Value
+
 SMALL = 256
 """Up to this many elements a filled tensor is written out; a larger one is expanded."""
 

@@ -27,11 +27,11 @@ from types import UnionType
 from typing import Annotated, Any, TypeAlias, TypeVar, cast, get_args, get_origin
 
 from ....dialects.core.errors import Invalid, Unsupported
-from ....dialects.core.mlir import ir
 from ....dialects.core.sizes.atoms import Size as Size
 from ....dialects.core.tensor import Array
 from ..core.random_numbers import RandomNumbers
 from ..core.sizes.found_sizes import FoundSizes
+from ..core.values import Value as Value
 from .items import (
     EmptyOptional,
     FoundOptional,
@@ -42,7 +42,6 @@ from .items import (
 )
 from .subgraphs import Subgraphs
 
-Value = ir.Value
 Sizes: TypeAlias = tuple[int, ...]
 ComputedSizes: TypeAlias = Annotated[tuple[int, ...], "computed"]
 

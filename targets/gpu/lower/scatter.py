@@ -15,6 +15,7 @@ from ..kernels.buffer import Buffer
 from ..kernels.coordinates import Axis, Coordinates
 from ..kernels.epilogue import Reader
 from ..kernels.loop import loop
+from ..kernels.remainder import remainder
 from ..kernels.value import Value, aligned, scalar
 from ..registry import accepts, indexed
 from .gather import place_in
@@ -70,6 +71,30 @@ def lower_scatter_nd(op: tri.ScatterNd, x: Buffer, indices: Buffer, updates: Buf
             return hit.select(combined(op.reduction, value, new), value)
 
         return _over(math.prod(indices.shape[:-1]), x.load(at), at, step)
+
+    return read
+
+
+@indexed(tri.TensorScatter)
+def lower_tensor_scatter(
+    op: tri.TensorScatter, x: Buffer, updates: Buffer, starts: Buffer, counts: Buffer | None
+) -> Reader:
+    if not updates.tensor.size:
+        return x
+    axis = normalize_axis(op.axis, len(x.shape))
+    size, length = x.shape[axis], updates.shape[axis]
+
+    def read(at: list[Value]) -> Value:
+        number = at[axis].cast("i64") - starts.load([at[0]]).cast("i64")
+        if op.circular:
+            number = remainder(number, number.like(size))
+            number = number.less(0).select(number + size, number)
+        hit = number.greater_equal(0).logical_and(number.less(length))
+        if counts is not None:
+            hit = hit.logical_and(number.less(counts.load([at[0]]).cast("i64")))
+        chosen = hit.select(number, -1).cast("i32")
+        line = [chosen if d == axis else i for d, i in enumerate(at)]
+        return hit.select(updates.load(line), x.load(at))
 
     return read
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 from examples import Example, Maker, Pick
+from examples_moves import tensor_scatter
 from examples_networks import conv
 from trivium.dialects import cpu
 from trivium.dialects.core.op import Op
@@ -260,6 +261,7 @@ def append(pick: Pick) -> Example:
 
 CPU: dict[type[Op], Maker] = {
     cpu.Append: append,
+    cpu.TensorScatter: tensor_scatter,
     cpu.Block: block,
     cpu.BlockedConv: blocked_conv,
     cpu.BlockedConvTranspose: blocked_conv_transpose,

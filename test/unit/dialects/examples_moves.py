@@ -175,6 +175,21 @@ def scatter_nd(pick: Pick) -> Example:
     return Example((x, indices, updates), {"reduction": reduction})
 
 
+def tensor_scatter(pick: Pick) -> Example:
+    circular = pick.one(False, True)
+    x = pick.array(pick.shape((2, 3), (1, 4)), *ANY)
+    axis = pick.between(1, x.ndim - 1)
+    size, entries = x.shape[axis], x.shape[0]
+    length = pick.between(0, size)
+    shape = tuple(length if d == axis else n for d, n in enumerate(x.shape))
+    updates = pick.array(shape, "i8").astype(x.dtype)
+    ends = (-size, 2 * size) if circular else (0, size - length)
+    starts = np.array(pick.ints(entries, *ends), pick.one(np.int64, np.int32))
+    counts = pick.maybe(np.array(pick.ints(entries, -1, length + 1), np.int32))
+    attributes = {"axis": pick.one(axis, axis - x.ndim), "circular": circular}
+    return Example((x, updates, starts, counts), attributes)
+
+
 def one_hot(pick: Pick) -> Example:
     depth = pick.between(0, 4)
     indices = pick.array(pick.shape((0, 2)), *INDICES)
@@ -208,5 +223,6 @@ MOVES: dict[type[tri.TriOp], Maker] = {
     tri.GatherNd: gather_nd,
     tri.ScatterElements: scatter_elements,
     tri.ScatterNd: scatter_nd,
+    tri.TensorScatter: tensor_scatter,
     tri.OneHot: one_hot,
 }

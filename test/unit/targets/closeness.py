@@ -50,6 +50,10 @@ def defined(case: Case, want: Array) -> Array:
     if case.cls is cpu.Append:
         first = case.inputs[0]
         everything.reshape(-1)[: first.size] = False
+    if case.cls is cpu.TensorScatter:
+        before, rows, *places = case.inputs
+        masks = np.zeros(before.shape, np.bool_), np.ones(rows.shape, np.bool_)
+        return cpu.TensorScatter(**case.complete).reference(*masks, *places)
     if case.cls not in COMPUTED_AS_FLOATS or np.issubdtype(want.dtype, np.bool_):
         return everything
     takes_floats = any(is_float(dtype_of(x.dtype)) for x in case.inputs)

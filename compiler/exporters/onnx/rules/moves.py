@@ -108,6 +108,15 @@ def scatter_nd(op: tri.ScatterNd, graph: OnnxGraph) -> None:
     graph.add("ScatterND", [op.x, op.indices, op.updates], [op.y], reduction=op.reduction)
 
 
+@exports(tri.TensorScatter)
+def tensor_scatter(op: tri.TensorScatter, graph: OnnxGraph) -> None:
+    if op.counts is not None:
+        raise Unsupported("has counts, which ONNX does not take")
+    inputs = [op.x, op.updates, as_i64(op.starts, graph)]
+    mode = "circular" if op.circular else "linear"
+    graph.add("TensorScatter", inputs, [op.y], since=24, axis=op.axis, mode=mode)
+
+
 @exports(tri.OneHot)
 def one_hot(op: tri.OneHot, graph: OnnxGraph) -> None:
     if not at_least(op.depth, 1) or not tensor_of(op.indices.type).rank:

@@ -4,7 +4,7 @@ from .....dialects import tri
 from .....dialects.core.errors import Invalid
 from .....dialects.core.sizes.limits import is_same
 from ...core.values import tensor
-from ..heads import default_scale, heads_apart, joined, merge_heads, split_heads, visible
+from ...decoding.heads import default_scale, heads_apart, joined, merge_heads, split_heads, visible
 from ..registry import Node, Size, UseFunctionBody, Value, onnx_op
 
 

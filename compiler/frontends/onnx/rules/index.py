@@ -8,7 +8,7 @@ from .....dialects import tri
 from .....dialects.core.errors import Invalid
 from .....dialects.core.sizes.atoms import Size, is_symbolic
 from .....dialects.core.tensor import dtype_of, is_integer, normalize_axis, numpy_dtype
-from ...core.values import cast, constant, counted, number, only, single, tensor
+from ...core.values import cast, constant, number, only, single, tensor
 from ..registry import Node, Value, onnx_op
 
 
@@ -89,18 +89,12 @@ def tensor_scatter(
     *,
     mode: str = "linear",
     axis: int = -2,
-) -> tri.ScatterElements:
+) -> tri.TensorScatter:
     """Write each sample's update into the cache from its own index on, perhaps around the end."""
     if mode not in ("linear", "circular"):
         raise Invalid(f"has mode '{mode}', must be linear or circular")
-    dims = tensor(update).shape
-    axis = normalize_axis(axis, len(dims))
-    places = counted(dims[axis], tuple(d if i == axis else 1 for i, d in enumerate(dims)))
-    if write_indices is not None:
-        first = tri.Reshape.build(write_indices, shape=(dims[0], *[1] * (len(dims) - 1))).y
-        places = tri.Add.build(first, places).y
-    if mode == "circular":
-        length = number(tensor(cache).shape[axis])
-        places = tri.Mod.build(places, length).y
-    indices = tri.Expand.build(places, shape=dims).y
-    return tri.ScatterElements.build(cache, indices, update, axis=axis)
+    starts = write_indices
+    if starts is None:
+        zero = constant(np.array(0, np.int64))
+        starts = tri.Expand.build(zero, shape=tensor(cache).shape[:1]).y
+    return tri.TensorScatter.build(cache, update, starts, axis=axis, circular=mode == "circular")

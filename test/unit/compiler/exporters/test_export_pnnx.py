@@ -41,6 +41,7 @@ NOT_IN_TORCH = {
         tri.BlockQuantizedMatMul,
         tri.LinearAttention,
         tri.OneHot,
+        tri.TensorScatter,
         tri.TreeEnsemble,
     ),
     *(tri.ReverseSequence, tri.ScatterNd, tri.DeformConv, tri.RoiAlign, tri.MaxRoiPool),

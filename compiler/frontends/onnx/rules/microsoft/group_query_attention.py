@@ -9,13 +9,13 @@ from ......dialects.core.errors import Invalid, Unsupported
 from ......dialects.core.sizes.checks import need, need_same, need_same_shape
 from ......dialects.core.sizes.limits import is_same
 from ....core.values import cast, constant, counted, number, tensor
-from ...heads import default_scale, heads_apart, joined, merge_heads
+from ....decoding.cache import Step, appended, positions, seen, step_of
+from ....decoding.capped_attention import capped_attention
+from ....decoding.heads import default_scale, first_rows, heads_apart, joined, merge_heads
+from ....decoding.rotary import at_positions, rotate
 from ...registry import Node, Size, Value, onnx_op
 from . import DOMAIN
-from .cache import Step, appended, positions, seen, step_of
-from .capped_attention import capped_attention
 from .multi_head_attention import checked_bias
-from .rotary import at_positions, rotate
 from .window_cache import WindowCache
 
 
@@ -102,7 +102,7 @@ def group_query_attention(
         k, v = appended(past_key, k, step), appended(past_value, v, step)
         keys, values = k, v
         if attention_bias is not None or step.is_fixed:
-            keys, values = (_first_rows(x, total) for x in (k, v))
+            keys, values = (first_rows(x, total) for x in (k, v))
         mask = seen(step, tensor(keys).shape[2], window=local_window_size, causal=bool(causal))
         masks = [] if mask is None else [mask]
     if attention_bias is not None:
@@ -187,14 +187,6 @@ def _places(step: Step, position_ids: Value | None) -> Value:
         return counting if is_first else given
     decided = tri.Equal.build(number(step.total), number(step.length)).y
     return tri.Where.build(decided, counting, given).y
-
-
-def _first_rows(x: Value, count: Size) -> Value:
-    shape = tensor(x).shape
-    if is_same(shape[2], count):
-        return x
-    sizes = (*shape[:2], count, shape[3])
-    return tri.Slice.build(x, starts=(0,) * 4, sizes=sizes, steps=(1,) * 4).y
 
 
 def _sink(head_sink: Value | None, heads: int, smooth: bool) -> Value | None:

@@ -6,7 +6,7 @@ from ......dialects import tri
 from ......dialects.core.errors import Invalid, Unsupported
 from ......dialects.core.sizes.checks import need_same, need_same_shape
 from ....core.values import tensor
-from ...heads import default_scale, joined, merge_heads, split_heads, visible
+from ....decoding.heads import default_scale, joined, merge_heads, split_heads, visible
 from ...registry import Node, Size, Value, onnx_op
 from . import DOMAIN
 from .padding_masks import padding_mask

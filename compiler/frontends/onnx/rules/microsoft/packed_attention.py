@@ -4,7 +4,7 @@ from ......dialects import tri
 from ......dialects.core.errors import Invalid, Unsupported
 from ......dialects.core.sizes.checks import need_same_shape
 from ....core.values import tensor
-from ...heads import joined, split_heads
+from ....decoding.heads import joined, split_heads
 from ...registry import Node, Value, onnx_op
 from . import DOMAIN
 from .multi_head_attention import FILL, attend

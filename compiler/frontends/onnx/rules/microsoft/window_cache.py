@@ -7,8 +7,8 @@ from ......dialects.core.errors import Invalid
 from ......dialects.core.sizes.atoms import Size
 from ......dialects.core.sizes.checks import need
 from ....core.values import constant, counted, number, tensor
+from ....decoding.cache import Step, gathered
 from ...registry import Value
-from .cache import Step, gathered
 
 
 class WindowCache:

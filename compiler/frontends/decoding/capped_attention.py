@@ -4,10 +4,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ......dialects import tri
-from ......dialects.core.tensor import greatest_finite
-from ....core.values import cast, constant, tensor
-from ...registry import Value
+from ....dialects import tri
+from ....dialects.core.tensor import greatest_finite
+from ..core.values import Value, cast, constant, tensor
 
 
 def capped_attention(

@@ -6,10 +6,9 @@ import numpy as np
 
 from ....dialects import tri
 from ....dialects.core.errors import Invalid
-from ....dialects.core.sizes.atoms import is_symbolic
-from ....dialects.core.sizes.limits import at_least
-from ..core.values import constant, counted, number, tensor
-from .registry import Size, Value
+from ....dialects.core.sizes.atoms import Size, is_symbolic
+from ....dialects.core.sizes.limits import at_least, is_same
+from ..core.values import Value, constant, counted, number, tensor
 
 
 def default_scale(q: Value) -> float:
@@ -39,6 +38,15 @@ def merge_heads(x: Value) -> Value:
 
 def joined(past: Value | None, new: Value) -> Value:
     return new if past is None else tri.Concat.build([past, new], axis=2).y
+
+
+def first_rows(x: Value, count: Size) -> Value:
+    """Return the first rows of [batch, heads, rows, size]."""
+    shape = tensor(x).shape
+    if is_same(shape[2], count):
+        return x
+    sizes = (*shape[:2], count, shape[3])
+    return tri.Slice.build(x, starts=(0,) * 4, sizes=sizes, steps=(1,) * 4).y
 
 
 def visible(queries: Size, keys: Size, past: Size, before: int, after: int) -> Value | None:

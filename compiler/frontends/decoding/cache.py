@@ -4,13 +4,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ......dialects import tri
-from ......dialects.core.sizes.checks import need_same
-from ......dialects.core.sizes.dim import highest
-from ......dialects.core.sizes.limits import is_same
-from ....core.values import cast, constant, counted, number, tensor
-from ...heads import joined, visible
-from ...registry import Size, Value
+from ....dialects import tri
+from ....dialects.core.sizes.atoms import Size
+from ....dialects.core.sizes.checks import need_same
+from ....dialects.core.sizes.dim import highest
+from ....dialects.core.sizes.limits import is_same
+from ..core.values import Value, cast, constant, counted, number, tensor
+from .heads import joined, visible
 
 
 @dataclass(frozen=True)
@@ -93,20 +93,9 @@ def appended(past: Value | None, new: Value, step: Step) -> Value:
 
 
 def _written(past: Value, new: Value, step: Step) -> Value:
-    """Write new rows over those of a past of the same size; padding writes the last one again."""
-    batch, heads, had, width = tensor(past).shape
-    one, length = constant(np.array(1, np.int64)), step.length
-    last = tri.Sub.build(step.new, one).y
-    place = tri.Minimum.build(counted(length, (1, length)), last).y
-    row = tri.Reshape.build(tri.Add.build(step.before, place).y, shape=(batch, 1, length)).y
-    taken = tri.Reshape.build(place, shape=(batch, 1, length)).y
-    flat = tri.Reshape.build(past, shape=(batch * heads * had, width)).y
-    rows = tri.Reshape.build(new, shape=(batch * heads * length, width)).y
-    updates = tri.Gather.build(rows, _of_all(taken, batch, heads, length), axis=0).y
-    target = _of_all(row, batch, heads, had)
-    target = tri.Reshape.build(target, shape=(batch, heads, length, 1)).y
-    y = tri.ScatterNd.build(flat, target, updates).y
-    return tri.Reshape.build(y, shape=tensor(past).shape).y
+    """Write new rows over those of a past of the same size; those that are padding are left out."""
+    before, count = (tri.Reshape.build(x, shape=(step.batch,)).y for x in (step.before, step.new))
+    return tri.TensorScatter.build(past, new, before, count, axis=2).y
 
 
 def _moved(past: Value, new: Value, step: Step) -> Value:
