@@ -248,7 +248,7 @@ class _Assembly:
             yield m.CarriedPort(output, name, is_bound=False)
 
     def _generation(self) -> GenerationPart | None:
-        """Say what is what in a decoder."""
+        """Return what is what in a decoder."""
         found = generation_of(self.module.main)
         if found is None:
             return None

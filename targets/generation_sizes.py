@@ -12,7 +12,7 @@ _MOST = 1 << 31
 
 @dataclass(frozen=True)
 class GenerationSizes:
-    """Say for how many tokens a decoder is compiled: those of a text, of a step, and texts at once.
+    """Limit the tokens of a text and of a step of a decoder, and the texts at once.
 
     A text has at most `capacity` tokens, a step takes at most `chunk` tokens of each of at most
     `batch` texts.

@@ -132,7 +132,7 @@ class Generator:
     ) -> Iterator[int]:
         """Yield the tokens that `generate` returns, each as it is made."""
         stops = Stops(stop, self._tokenizer)
-        text = self._kept.begin(self._tokens(prompt), inputs)
+        text = self._kept.begin(self.tokens_of(prompt), inputs)
         guesser = self._guesser()
         try:
             request = Request(text, sampling, max_tokens, stops)
@@ -145,15 +145,28 @@ class Generator:
                 guesser.close()
             self._kept.keep(text)
 
-    def stream_text(self, prompt: Prompt, *, stop: Any = (), **given: Any) -> Iterator[str]:
+    def stream_text(
+        self,
+        prompt: Prompt,
+        *,
+        max_tokens: int | None = None,
+        sampling: Sampling = GREEDY,
+        stop: Any = (),
+        callback: Callback | None = None,
+        inputs: Mapping[str, Any] = _NONE,
+    ) -> Iterator[str]:
         """Yield the text that follows in pieces, up to a string of `stop`.
 
-        The arguments are those of `stream`. Raises RunError without a tokenizer.
+        The arguments are those of `generate`. Raises RunError without a tokenizer.
         """
         if self._tokenizer is None:
             raise RunError("the generator has no tokenizer, which text needs: give one")
         pieces = TextStream(self._tokenizer, Stops(stop, self._tokenizer).strings)
-        for token in self.stream(prompt, stop=stop, **given):
+        for token in self.stream(
+            prompt, max_tokens=max_tokens, sampling=sampling, stop=stop, inputs=inputs
+        ):
+            if callback is not None:
+                callback(token)
             if piece := pieces.add(token):
                 yield piece
         if piece := pieces.finish():
@@ -175,7 +188,7 @@ class Generator:
         for each prompt.
         """
         stops = Stops(stop, self._tokenizer)
-        tokens = [self._tokens(each) for each in prompts]
+        tokens = [self.tokens_of(each) for each in prompts]
         chosen = [sampling] * len(tokens) if isinstance(sampling, Sampling) else list(sampling)
         if len(chosen) != len(tokens):
             raise RunError(
@@ -207,6 +220,18 @@ class Generator:
                 request.text.close()
         return made
 
+    def tokens_of(self, prompt: Prompt) -> NDArray[np.int64]:
+        """Return the tokens of a prompt; raise RunError for one that has none, or is unreadable."""
+        if not isinstance(prompt, str):
+            found = checked_tokens(prompt, self.vocabulary)
+        elif self._tokenizer is not None:
+            found = checked_tokens(self._tokenizer.encode(prompt).ids, self.vocabulary)
+        else:
+            raise RunError("the prompt is text, which needs a tokenizer: give one, or tokens")
+        if not len(found):
+            raise RunError("the prompt is empty, must have a token at least")
+        return found
+
     def clear(self) -> None:
         """Forget the texts that are kept."""
         self._kept.clear()
@@ -237,17 +262,6 @@ class Generator:
         if count < 1:
             return ()
         return guesser.guess([*request.text.tokens, request.made[-1]], request.sampling, count)
-
-    def _tokens(self, prompt: Prompt) -> NDArray[np.int64]:
-        if not isinstance(prompt, str):
-            found = checked_tokens(prompt, self.vocabulary)
-        elif self._tokenizer is not None:
-            found = checked_tokens(self._tokenizer.encode(prompt).ids, self.vocabulary)
-        else:
-            raise RunError("the prompt is text, which needs a tokenizer: give one, or tokens")
-        if not len(found):
-            raise RunError("the prompt is empty, must have a token at least")
-        return found
 
 
 def _session(source: Source, threads: int | None) -> Session:

@@ -18,7 +18,7 @@ _FEW = 1024
 
 
 class Sampling(Frozen, kw_only=True):
-    """Say how the next token is chosen; each step works on what the one before it has left.
+    """Describe how the next token is chosen; each step works on what the one before it has left.
 
     First `repetition_penalty` divides the logits of tokens in the text that are positive, and
     multiplies those that are negative. Then logits are divided by `temperature`; with 0, the token

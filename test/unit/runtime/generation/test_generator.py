@@ -254,6 +254,11 @@ def test_what_does_not_fit_is_refused(generator: trivium.Generator) -> None:
     )
     text.close()
     assert refused(lambda: text.append([1])) == "the text is closed: begin another one"
+    other = trivium.Generator(generator.session)
+    other.decoder.vocabulary = 30
+    assert refused(lambda: trivium.Generator(generator.session, draft=other)) == (
+        "the draft has 30 tokens, the generator 40: they must have one vocabulary"
+    )
     assert refused(lambda: Sampling(top_p=2)) == (
         "top_p is 2, must be a number above 0 and at most 1"
     )
