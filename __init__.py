@@ -16,13 +16,15 @@ if TYPE_CHECKING:
     from .compiler.quantize import quantize
     from .dialects.core.errors import CompileError
     from .dialects.core.sizes.symbols import Range
-    from .runtime import PackageError, RunError, Session, load
+    from .runtime import Generator, PackageError, RunError, Sampling, Session, load
 
 _EXPORTS = {
     "CompileError": ".dialects.core.errors",
+    "Generator": ".runtime",
     "PackageError": ".runtime",
     "Range": ".dialects.core.sizes.symbols",
     "RunError": ".runtime",
+    "Sampling": ".runtime",
     "Session": ".runtime",
     "build": ".compiler.driver",
     "can_run": ".compiler.check",
@@ -34,9 +36,11 @@ _EXPORTS = {
 
 __all__ = [
     "CompileError",
+    "Generator",
     "PackageError",
     "Range",
     "RunError",
+    "Sampling",
     "Session",
     "build",
     "can_run",

@@ -9,6 +9,7 @@ from typing import TypeAlias
 from ..dialects import tri
 from ..dialects.core.attributes import tensor_of
 from ..dialects.core.carried import initial_of, state_of, updates_of
+from ..dialects.core.generation import generation_of
 from ..dialects.core.mlir import ir
 from ..dialects.core.module import Module, declared, ops
 from ..dialects.core.op import Op
@@ -17,6 +18,7 @@ from ..dialects.core.sizes.dim import symbol
 from ..dialects.core.symbol_table import checks_of, symbols_of_function
 from ..dialects.core.tensor import DTYPES
 from ..runtime import contents as m
+from ..runtime.generation.part import CachePort, GenerationPart
 from ..runtime.manifest import Manifest, version_of
 from ..runtime.package import Package
 from ..runtime.step import Step
@@ -162,7 +164,7 @@ class _Assembly:
         numbered = list(enumerate(self.program.calls))
         load_steps = self._steps(numbered[: self.program.load_count])
         steps = self._steps(numbered[self.program.load_count :])
-        parts = (code.part(self.program) for code in self.codes)
+        parts = (*(code.part(self.program) for code in self.codes), self._generation())
         symbols = self._symbols()
         manifest = Manifest(
             version=version_of(symbols),
@@ -244,6 +246,16 @@ class _Assembly:
             yield m.CarriedPort(output, name, places.get(name))
         for output, name in updates_of(self.module.main).items():
             yield m.CarriedPort(output, name, is_bound=False)
+
+    def _generation(self) -> GenerationPart | None:
+        """Return what is what in a decoder."""
+        found = generation_of(self.module.main)
+        if found is None:
+            return None
+        caches = (CachePort(c.output, c.input, c.batch_axis, c.rows_axis) for c in found.caches)
+        return GenerationPart(
+            found.ids, found.logits, found.mask, found.positions, found.rows, tuple(caches)
+        )
 
     # -- symbols ------------------------------------------------------------------------------
 

@@ -1,6 +1,7 @@
 """Find the format of a model and read the model; `formats` has the formats."""
 
 import os
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..dialects.core.discovery import import_all, load_plugins
@@ -9,6 +10,8 @@ from ..dialects.core.module import Module
 from ..targets.options import DEFAULT, CompileOptions
 from . import formats as built_in
 from .format import FORMATS, Format
+from .generation.prepare import prepare_generation
+from .generation.sizes import with_bound_sizes
 
 if TYPE_CHECKING:
     from ..runtime.package import Package
@@ -45,14 +48,18 @@ def find_format(source: Any) -> Format:
 def import_model(source: "Source | Package", options: CompileOptions = DEFAULT) -> Module:
     """Translate a model to a `tri` module in the current context.
 
-    `options` bind sizes and values; sizes that nothing binds are symbols. Raises CompileError as
-    the frontend of the format does, and for a package.
+    `options` bind sizes and values; sizes that nothing binds are symbols. With `generate` it is the
+    step of a decoder. Raises CompileError as the frontend of the format does, and for a package.
     """
     if find_format(source).is_compiled:
         raise CompileError(
             f"{_spell(source)} is a package, must be a model: it is compiled already"
         )
-    return read_model(source, options)
+    if not options.generate:
+        return read_model(source, options)
+    module = read_model(source, with_bound_sizes(partial(read_model, source), options))
+    prepare_generation(module)
+    return module
 
 
 def read_model(source: Any, options: CompileOptions = DEFAULT) -> Module:

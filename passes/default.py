@@ -14,6 +14,7 @@ from .fold.fold_scale import FoldScale
 from .fold.fold_shapes import FoldShapes
 from .fold.fold_slices import FoldSlices
 from .fold.hoist_gather import HoistGather
+from .fold.hoist_rows import HoistRows
 from .fold.unflatten_gemm import UnflattenGemm
 from .fuse.fuse_attention import FuseAttention
 from .fuse.fuse_block_quantized import FuseBlockQuantized
@@ -52,6 +53,8 @@ SIMPLIFY: tuple[Pass, ...] = (
     Decompose(ops=("einsum",)),
     FoldCasts(),
     UnflattenGemm(),
+    HoistRows(),
+    Cse(),
     FoldShapes(),
     FoldSlices(),
     FoldPad(),

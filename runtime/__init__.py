@@ -15,19 +15,23 @@ if TYPE_CHECKING:
     from .dla.step import Drivers
     from .errors import PackageError, RunError
     from .file.signature import Keys
+    from .generation.generator import Generator
+    from .generation.sampling import Sampling
     from .gpu.device import Device
     from .package import Package
     from .session import Session
 
-__all__ = ["Package", "PackageError", "RunError", "Session", "load"]
+__all__ = ["Generator", "Package", "PackageError", "RunError", "Sampling", "Session", "load"]
 
 SUFFIX = ".trv"
 """The suffix of the file of a package, by which tools tell it from a model."""
 
 _HOMES = {
+    "Generator": ".generation.generator",
     "Package": ".package",
     "PackageError": ".errors",
     "RunError": ".errors",
+    "Sampling": ".generation.sampling",
     "Session": ".session",
 }
 

@@ -22,6 +22,7 @@ from ..dialects.core.arguments import (
 from ..dialects.core.errors import CompileError
 from ..dialects.core.machine import NATIVE, Machine, checked_names, find_machines, machine_names
 from ..runtime import SUFFIX
+from .generation_sizes import GenerationSizes, generation_text, sizes_of_generation
 from .option import check_options, comma_separated, declare, option, size_pair, size_set
 
 if TYPE_CHECKING:
@@ -143,6 +144,14 @@ class CompileOptions:
         metavar="NAME=SIZE[,NAME=SIZE...]",
         parse=size_set,
         collects="append",
+    )
+    generate: "GenerationSizes | Mapping[str, int] | bool | None" = option(
+        None,
+        "compile a decoder for trivium.Generator: texts of up to capacity tokens (4096), prompts "
+        "in chunks (256), batch texts at once (1)",
+        lambda value: value and optional(sizes_of_generation)(value),
+        metavar="capacity=N[,chunk=N][,batch=N]",
+        parse=generation_text,
     )
     constants: "Mapping[str, Array] | None" = option(
         None, "inputs that are fixed to values, by their names", optional(arrays), flag=None

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from .attributes import from_attribute
 from .carried import check_state
 from .errors import CompileError, Diagnostic, Invalid, Unsupported
+from .generation import check_generation
 from .location import describe
 from .mlir import ir
 from .op import OPS, Op, view
@@ -230,6 +231,7 @@ def _function_fault(function: ir.Operation) -> str | None:
     try:
         checks_of(function)
         check_state(function)
+        check_generation(function)
     except Invalid as error:
         return f"'func.func' op {error}"
     return None

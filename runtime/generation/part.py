@@ -1,0 +1,90 @@
+"""The part of a manifest that says what is what in a decoder."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ..contents import Contents, Part, Port
+from ..errors import PackageError
+from ..frozen import Frozen
+
+NO_ROWS = -1
+"""Stands for the axis of the rows of state that has none."""
+
+_RANKS = {"ids": 2, "mask": 2, "positions": 2, "rows": 1}
+
+
+class CachePort(Frozen):
+    """Name an output that is an input of the next step, with the axes of its entries and rows.
+
+    `rows_axis` is `NO_ROWS` where a step replaces the whole value, as an LSTM does.
+    """
+
+    output: str
+    input: str
+    batch_axis: int
+    rows_axis: int
+
+
+@dataclass(frozen=True)
+class GenerationPart(Part):
+    """Name the ports of a decoder; those that it does not have are empty.
+
+    `ids` are tokens [batch, length], `mask` is one for each row in use [batch, rows], `positions`
+    are those of the tokens; `rows` lists of which of the tokens `logits` are computed.
+    """
+
+    kind: ClassVar[str] = "generation"
+
+    ids: str = ""
+    logits: str = ""
+    mask: str = ""
+    positions: str = ""
+    rows: str = ""
+    caches: tuple[CachePort, ...] = ()
+
+    def check(self, contents: Contents) -> None:
+        inputs = {port.name: port for port in contents.inputs}
+        outputs = {port.name: port for port in contents.outputs}
+        for field, rank in _RANKS.items():
+            name = getattr(self, field)
+            found = inputs.get(name)
+            if (name or field == "ids") and (
+                found is None or len(found.shape) != rank or found.dtype not in ("int32", "int64")
+            ):
+                raise PackageError(
+                    f"'{field}' is '{name}', must be an input of i32 or i64, {rank}-D"
+                )
+        logits = outputs.get(self.logits)
+        if logits is None or len(logits.shape) != 3:
+            raise PackageError(
+                f"'logits' is '{self.logits}', must be an output [batch, rows, words]"
+            )
+        taken = [self.ids, self.mask, self.positions, self.rows]
+        for i, each in enumerate(self.caches):
+            before, after = inputs.get(each.input), outputs.get(each.output)
+            if (
+                before is None
+                or after is None
+                or each.input in taken
+                or not _fit(each, before, after)
+            ):
+                raise PackageError(
+                    f"'caches[{i}]' is from '{each.output}' to '{each.input}', must be an output "
+                    "and an input of one type, each input once, with axes of theirs"
+                )
+            taken.append(each.input)
+
+    def summary(self) -> str:
+        from ..spelling import count
+
+        return f"a decoder with {count(len(self.caches), 'cache')}" if self.ids else ""
+
+
+def _fit(cache: CachePort, before: Port, after: Port) -> bool:
+    rank, axes = len(before.shape), (cache.batch_axis, cache.rows_axis)
+    return (
+        (before.dtype, rank) == (after.dtype, len(after.shape))
+        and 0 <= cache.batch_axis < rank
+        and NO_ROWS <= cache.rows_axis < rank
+        and len({*axes}) == 2
+    )
