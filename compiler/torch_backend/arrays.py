@@ -1,6 +1,5 @@
-"""Tensors of torch as numpy arrays and back, in place."""
+"""Arrays of numpy as tensors of torch, in place."""
 
-import importlib
 from collections.abc import Callable
 from typing import Any
 
@@ -11,15 +10,6 @@ from ...dialects.core.tensor import Array
 
 _untyped: Any = torch
 _from_numpy: Callable[[Any], torch.Tensor] = _untyped.from_numpy
-
-
-def array_of(tensor: torch.Tensor) -> Array:
-    """Return a tensor as an array, in place where it is contiguous; bf16 is of ml_dtypes."""
-    plain = tensor.detach().resolve_conj().resolve_neg().contiguous()
-    if plain.dtype != torch.bfloat16:
-        return plain.numpy()
-    # numpy has no such type, and torch makes no array of one that it does not know.
-    return plain.view(torch.int16).numpy().view(importlib.import_module("ml_dtypes").bfloat16)
 
 
 def tensor_of(array: Array) -> torch.Tensor:

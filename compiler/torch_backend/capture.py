@@ -10,8 +10,8 @@ from torch import fx
 
 from ..frontends.exported.export import read_exported
 from ..frontends.exported.graph import Port, Program, Reference
+from ..frontends.exported.torch_weights import torch_weights
 from .graph_inputs import GraphInputs, Number, placeholders, tensor_of
-from .weights import frozen_weights
 
 _NODE = "trivium.node"
 """The annotation of operators of a program with the node of the graph that they come from."""
@@ -145,8 +145,9 @@ def _with_weights(
     program: Program, index_of: Mapping[str, int], frozen: frozenset[int], arguments: Sequence[Any]
 ) -> Program:
     """Return a program with some inputs as weights, and the values that inputs get as results."""
-    names = {name: index for name, index in index_of.items() if index in frozen}
-    weights = frozen_weights(names, arguments)
+    weights = torch_weights(
+        {name: arguments[index] for name, index in index_of.items() if index in frozen}
+    )
     return replace(
         program,
         nodes=[replace(node, path=node.custom.get(_NODE, "")) for node in program.nodes],

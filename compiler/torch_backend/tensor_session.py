@@ -11,7 +11,8 @@ from torch._C._dynamo import guards
 from ...runtime.plans.address_run import AddressRun
 from ...runtime.session import Session
 from ...runtime.sizes.values import Shapes
-from .arrays import array_of, dtype_of, tensor_of
+from ..frontends.exported.torch_weights import array_of
+from .arrays import dtype_of, tensor_of
 
 MOST_SHAPES = 64
 """For how many shapes of the inputs a run is kept; each holds the sizes of all its kernels."""

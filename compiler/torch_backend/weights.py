@@ -1,31 +1,13 @@
 """Weights of a graph: frozen into the code, and watched for changes."""
 
 import ctypes
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 
-from ...dialects.core.tensor import Array
-from ..frontends.torch.node import Weight
-from .arrays import array_of
-
 _PROBES = (ctypes.c_int64, ctypes.c_int32, ctypes.c_int16, ctypes.c_int8)
-
-
-class TorchWeight(Weight):
-    """A tensor of torch, in place."""
-
-    def __init__(self, tensor: torch.Tensor) -> None:
-        self._tensor = tensor
-
-    @property
-    def is_complex(self) -> bool:
-        return self._tensor.is_complex()
-
-    def array(self) -> Array:
-        return array_of(self._tensor)
 
 
 @dataclass(frozen=True)
@@ -60,22 +42,6 @@ def changed(watched: Sequence[WatchedWeight], arguments: Sequence[Any]) -> list[
 def may_freeze(weight: torch.Tensor) -> bool:
     """Return whether changes of a weight are seen: one made in inference mode has no version."""
     return not weight.is_inference()
-
-
-def frozen_weights(indices: Mapping[str, int], arguments: Sequence[Any]) -> dict[str, Weight]:
-    """Return weights for an import, by the names of inputs that they replace.
-
-    Parameters that share memory are one.
-    """
-    made: dict[object, Weight] = {}
-    return {
-        name: made.setdefault(_memory_of(arguments[index]), TorchWeight(arguments[index]))
-        for name, index in indices.items()
-    }
-
-
-def _memory_of(tensor: torch.Tensor) -> object:
-    return tensor.data_ptr(), tensor.dtype, tensor.shape, tensor.stride(), tensor.is_conj()
 
 
 def _is_unchanged(known: WatchedWeight, given: torch.Tensor) -> bool:

@@ -18,9 +18,6 @@ from .graph import Program
 from .reader import read_program
 from .scalar_types import scalar_type
 
-MAJOR = 8
-"""The version of the schema that is read; another one may give the same words other meanings."""
-
 _COMPLEX = {"torch.complex64": "c8", "torch.complex128": "c16"}
 Source = str | os.PathLike[str] | IO[bytes]
 
@@ -94,11 +91,6 @@ def _read(archive: zipfile.ZipFile) -> Program:
         raise zipfile.BadZipFile("it must have one folder")
     (root,) = roots
     model = json.loads(archive.read(f"{root}/models/model.json"))
-    version = model["schema_version"]["major"]
-    if version != MAJOR:
-        what = f"the program, which torch {model.get('torch_version', '')} has saved,"
-        advice = "export the model again with torch 2.10 to 2.13"
-        raise CompileError(f"{what} has schema version {version}, must be {MAJOR}: {advice}")
     weights = {
         name: weight
         for kind in ("weights", "constants")

@@ -1,4 +1,4 @@
-"""Export modules of torch, and save programs of `torch.export` in memory. No MLIR.
+"""Export modules of torch, and read programs of `torch.export` that are in memory. No MLIR.
 
 torch is not imported sooner than there is a program or a module.
 """
@@ -8,16 +8,17 @@ import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cache
-from io import BytesIO
 from typing import TYPE_CHECKING, Any, TypeGuard, cast
 
-from ....dialects.core.errors import CompileError, Diagnostic
+from ....dialects.core.errors import CompileError
 from ..torch.aten import aten_rule
 from ..torch.modules import in_inference, raised
-from .archive import read_archive
 from .example_sizes import Arguments, varying_examples
+from .functional import functional, is_in_place
 from .graph import Program
-from .reader import source_of
+from .inline import inlined
+from .serialized import serialized
+from .supported import unsupported_nodes
 
 if TYPE_CHECKING:
     from torch.export import ExportedProgram
@@ -76,16 +77,33 @@ def _arguments(example: Any) -> Arguments:
 
 
 def read_exported(program: "ExportedProgram") -> Program:
-    """Return what a program is, with its operators taken apart that have no rule.
+    """Return what a program is, without operators that write in place, and with weights in place.
 
-    Raises CompileError when torch cannot decompose or save the program.
+    Torch takes apart operators without a rule, which is slow: only where there are any, or some
+    that write to what only torch can tell. Raises CompileError when torch cannot decompose or
+    serialize the program.
     """
-    archive = BytesIO()
-    names = _symbol_names(program)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # torch warns of what it does itself
-        _save(_decomposed(program), archive)
-    return replace(read_archive(archive), symbol_names=names, is_decomposed=True)
+        read = _as_it_is(program) or serialized(_decomposed(program))
+    return replace(read, symbol_names=_symbol_names(program), is_decomposed=True)
+
+
+def _as_it_is(program: "ExportedProgram") -> Program | None:
+    """Return a functional program if rules serve all of its operators, or None."""
+    if any(map(_writes_to_others, program.graph.nodes)):
+        return None
+    try:
+        made, faults = functional(inlined(serialized(program)))
+    except CompileError:
+        return None
+    return None if faults or any(unsupported_nodes(made.nodes)) else made
+
+
+def _writes_to_others(node: Any) -> bool:
+    """Return whether an operator writes to another operand than the first one: `out`, for one."""
+    schema = getattr(node.target, "_schema", None)
+    return getattr(schema, "is_mutable", False) and not is_in_place(_spell(node.target))
 
 
 def _symbol_names(program: "ExportedProgram") -> dict[str, str]:
@@ -122,33 +140,8 @@ def _decomposed(program: "ExportedProgram") -> "ExportedProgram":
         raise raised("torch cannot decompose the program", error) from error
 
 
-def _save(program: "ExportedProgram", archive: BytesIO) -> None:
-    import torch
-
-    # Example inputs are saved by pickle, and are not read.
-    program.example_inputs = None  # pyright: ignore[reportAttributeAccessIssue]
-    try:
-        torch.export.save(program, archive)
-    except Exception as error:  # torch checks what it can write with assertions
-        with_graphs = [n for n in program.graph.nodes if _namespace(n.target) == "higher_order"]
-        if not with_graphs:
-            raise raised("torch cannot save the program", error) from error
-        raise CompileError(list(map(_not_saved, with_graphs))) from error
-
-
 def _namespace(target: Any) -> str:
     return getattr(target, "namespace", "")
-
-
-def _not_saved(node: Any) -> Diagnostic:
-    """Return the fault of an operator with graphs that torch has no format for."""
-    message = (
-        f"'higher_order::{node.target}' operator '{node.name}' takes or returns something that is "
-        "no tensor, which torch cannot save"
-    )
-    source = source_of(node.meta.get("stack_trace") or "")
-    notes = (source, "carry tensors, torch.tensor(0) instead of 0")
-    return Diagnostic(node.name, message, tuple(filter(None, notes)))
 
 
 @cache

@@ -66,8 +66,8 @@ class _Functional:
     def program(self) -> tuple[Program, list[Diagnostic]]:
         inputs = {p.value.name: p for p in self._program.inputs if isinstance(p.value, Reference)}
         nodes = [made for node in self._program.nodes for made in self._node(node, inputs)]
-        outputs = [replace(each, value=self._output(each)) for each in self._program.outputs]
-        outputs += self._new_values(inputs)
+        seen = [replace(each, value=self._output(each)) for each in self._program.outputs]
+        outputs = [*self._new_values(inputs), *seen]  # in the order of torch
         made = replace(self._program, nodes=nodes, outputs=outputs, types=self._types)
         return made, self._faults
 
@@ -92,6 +92,9 @@ class _Functional:
             self._fault(node, "is not supported: it writes in place")
             return
         name = target.name
+        if any(self._types.get(x) != self._types.get(name) for r in node.results for x in r.names):
+            self._fault(node, "changes the type of what it writes to")
+            return
         made = self._write(name, node, inputs)
         yield replace(
             node, type=type_, arguments=self._renamed(node.arguments), results=[Result((made,))]

@@ -10,24 +10,20 @@ from ....dialects.core.module import Module
 from ....dialects.core.tensor import Array, Bindings, Tensor
 from ..core.bindings import input_types
 from ..core.main_function import MainFunction
-from ..torch.aten import aten_refusal, aten_rule
 from ..torch.operands import parts_of
 from ..torch.registry import Complex
 from .archive import Source, read_archive
 from .bind import resolved
-from .control_flow import CONTROL_FLOW
-from .functional import functional, is_in_place
-from .graph import Graph, Port, Program, ProgramNode
+from .functional import functional
+from .graph import Port, Program
 from .inline import inlined
 from .inputs import InputSizes, is_complex, user_inputs
-from .nodes import IGNORED_NODES, NodeImporter, Scope
-from .size_operators import SIZE_OPERATORS
+from .nodes import NodeImporter, Scope
 from .state import BUFFER_KINDS, UPDATE, next_name, state_inputs
+from .supported import unsupported_nodes
 
 WEIGHTS = ("parameter", "buffer", "tensor_constant")
 OUTPUT = "user_output"
-OF_TORCH = ("aten", "prims", "higher_order", "_operator")
-"""The namespaces of torch's own operators."""
 
 
 def import_exported(
@@ -54,7 +50,7 @@ def import_exported(
 
 def check_supported(program: Program, others: Sequence[Diagnostic] = ()) -> None:
     """Raise one CompileError that lists all operators, inputs and outputs without a rule."""
-    nodes = _unsupported_nodes(program.nodes, program.is_decomposed)
+    nodes = unsupported_nodes(program.nodes, program.is_decomposed)
     faults = [*_unsupported_ports(program), *others, *nodes]
     if faults:
         raise CompileError(faults)
@@ -67,30 +63,6 @@ def _unsupported_ports(program: Program) -> Iterator[Diagnostic]:
     for port in program.outputs:
         if port.kind not in (OUTPUT, UPDATE, *BUFFER_KINDS):
             yield Diagnostic(port.target, f"output of kind '{port.kind}' is not supported")
-
-
-def _unsupported_nodes(nodes: Sequence[ProgramNode], is_decomposed: bool) -> Iterator[Diagnostic]:
-    for node in nodes:
-        if not _is_known(node.type):
-            reason = aten_refusal(node.type) or "is not supported"
-            what = f"'{node.type}' operator '{node.name}' {reason}"
-            notes = [node.source, _advice(node.type, is_decomposed)]
-            yield Diagnostic(node.path or node.name, what, tuple(filter(None, notes)))
-        for argument in node.arguments.values():
-            if isinstance(argument, Graph):
-                yield from _unsupported_nodes(argument.nodes, is_decomposed)
-
-
-def _advice(type_: str, is_decomposed: bool) -> str:
-    """Return what the user can do about an operator without a rule."""
-    if type_.partition("::")[0] not in OF_TORCH:
-        return f"write a rule for it, which torch_op('{type_}') registers"
-    return "" if is_decomposed else "run_decompositions() of torch takes many operators apart"
-
-
-def _is_known(type_: str) -> bool:
-    known = type_ in SIZE_OPERATORS or type_ in IGNORED_NODES or type_ in CONTROL_FLOW
-    return known or (not is_in_place(type_) and aten_rule(type_) is not None)
 
 
 class _Importer:

@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any, cast
 
-from ....dialects.core.errors import Unsupported
+from ....dialects.core.errors import CompileError, Unsupported
 from ..torch.node import Weight
 from .graph import (
     Graph,
@@ -25,6 +25,9 @@ from .scalar_types import scalar_type
 
 Json = dict[str, Any]
 
+MAJOR = 8
+"""The version of the schema that is read; another one may give the same words other meanings."""
+
 _ATEN = "torch.ops."
 _EMPTY_STACK = "_empty_nn_module_stack"
 _GENERATED = "<eval_with_key>"
@@ -35,7 +38,15 @@ _MODULES = "/torch/nn/"
 
 
 def read_program(model: Json, weights: Mapping[str, Weight]) -> Program:
-    """Read the JSON of a program; raises KeyError, TypeError or ValueError where it is broken."""
+    """Read the JSON of a program; raises KeyError, TypeError or ValueError where it is broken.
+
+    Raises CompileError for another version of the schema.
+    """
+    version = model["schema_version"]["major"]
+    if version != MAJOR:
+        what = f"the program, which torch {model.get('torch_version', '')} has saved,"
+        advice = "export the model again with torch 2.10 to 2.13"
+        raise CompileError(f"{what} has schema version {version}, must be {MAJOR}: {advice}")
     module = model["graph_module"]
     graph, signature = module["graph"], module["signature"]
     outputs = [_port(each) for each in signature["output_specs"]]

@@ -11,10 +11,12 @@ from ....core.values import cast, tensor
 from ...registry import Complex, Value, torch_op
 from ...views import (
     Ints,
+    as_complex,
     axis_of,
     cut,
     cut_axes,
     expand,
+    parts,
     rank_of,
     reshape,
     select,
@@ -22,6 +24,7 @@ from ...views import (
     take,
     taken_by,
 )
+from ..signal.complex import real
 
 Tensor = Value | Complex
 
@@ -135,9 +138,12 @@ def slice_copy(
 
 
 @torch_op("Tensor.copy", "aten::copy", "aten::copy_")
-def copy(self: Value, src: Value, non_blocking: bool = False) -> Value:
+def copy(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
     """Write over all of a tensor."""
-    return expand(cast(src, tensor(self).dtype), tensor(self).shape)
+    dtype = tensor(parts(self)).dtype
+    if isinstance(self, Complex):
+        return expand(Complex(cast(as_complex(src).parts, dtype)), shape_of(self))
+    return expand(cast(real(src), dtype), tensor(self).shape)
 
 
 @torch_op("torch.slice_scatter")

@@ -184,3 +184,65 @@ NOT_OF_DENSE_TENSORS = {
 )
 def test_names_of_operators_in_place(type_: str, writes: bool) -> None:
     assert is_in_place(type_) is writes
+
+
+def _not_wanted(*_: Any) -> Any:
+    raise AssertionError("torch is asked to decompose a program")
+
+
+def test_a_program_in_memory_with_rules_for_all_operators_is_not_decomposed(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    net = nn.Sequential(nn.Conv2d(2, 3, 3), nn.BatchNorm2d(3), nn.ReLU(inplace=True), nn.Dropout())
+    x = torch.randn(1, 2, 5, 5)
+    program = export(net.eval(), (x,))
+    monkeypatch.setattr(torch.export.ExportedProgram, "run_decompositions", _not_wanted)
+    made = trivium.compile(program, target="host")(x.numpy())
+    np.testing.assert_allclose(made, net(x).detach().numpy(), atol=1e-5)
+
+
+def added_to_another(_: Any, x: Any) -> Any:
+    y = torch.empty_like(x)
+    torch.add(x, x, out=y)
+    return y * 2
+
+
+def unsqueezed(_: Any, x: Any) -> Any:
+    y = x * 2
+    return y + y.unsqueeze_(0)
+
+
+def written_by_way_of_a_view(_: Any, x: Any) -> Any:
+    y = x * 2
+    y[1:].mul_(3)
+    return y
+
+
+@pytest.mark.parametrize("function", [added_to_another, unsqueezed, written_by_way_of_a_view])
+def test_torch_makes_programs_in_memory_functional_that_only_it_can(function: Any):
+    x = torch.arange(3.0)
+    made = trivium.compile(export(Function(function), (x,)), target="host")(x.numpy())
+    np.testing.assert_array_equal(made, function(None, x).numpy())
+
+
+def test_a_change_of_shape_in_place_is_refused_in_an_archive(tmp_path: Path):
+    with pytest.raises(trivium.CompileError) as raised:
+        compiled(Function(unsqueezed), torch.ones(3), tmp_path)
+    assert "'unsqueeze_' changes the type of what it writes to" in str(raised.value)
+
+
+def test_weights_in_memory_are_copied_into_the_code():
+    net = nn.Sequential(nn.Linear(3, 2), nn.ReLU())
+    x = torch.ones(2, 3)
+    session = trivium.compile(export(net, (x,)), target="host")
+    want = net(x).detach().numpy()
+    with torch.no_grad():
+        net[0].weight.zero_()
+    np.testing.assert_allclose(session(x.numpy()), want, atol=1e-6)
+
+
+def test_a_weight_that_is_no_plain_tensor_is_refused():
+    program = export(nn.Linear(3, 2, device="meta"), (torch.ones(1, 3, device="meta"),))
+    with pytest.raises(trivium.CompileError) as raised:
+        trivium.compile(program)
+    assert "'weight' is torch.strided, on meta, must be a plain tensor" in str(raised.value)
