@@ -108,5 +108,7 @@ def test_a_size_of_which_the_model_takes_one_value_alone_has_that_value() -> Non
 
 
 def test_a_size_that_is_bound_to_another_value_is_refused() -> None:
-    with pytest.raises(trivium.CompileError, match="MatMul#0: error: 'MatMul' node contracts K with 3"):
+    with pytest.raises(
+        trivium.CompileError, match="MatMul#0: error: 'MatMul' node contracts K with 3"
+    ):
         trivium.compile(onnx.parser.parse_model(PRODUCT), shapes={"K": trivium.Range(4, 8)})
