@@ -9,6 +9,7 @@ from ..dialects.core.module import Module
 from ..targets.options import DEFAULT, CompileOptions
 from . import formats as built_in
 from .format import FORMATS, Format
+from .states import declare_states
 
 if TYPE_CHECKING:
     from ..runtime.package import Package
@@ -63,7 +64,10 @@ def read_model(source: Any, options: CompileOptions = DEFAULT) -> Module:
     form = find_format(source)
     if not form.takes_example_inputs:
         _check_no_examples(source, options)
-    return form.read(source, options)
+    module = form.read(source, options)
+    if not form.is_compiled:
+        declare_states(module, options.states or {})
+    return module
 
 
 def _check_no_examples(source: Any, options: CompileOptions) -> None:
