@@ -13,6 +13,7 @@ from . import formats as built_in
 from .format import FORMATS, Format
 from .generation.prepare import prepare_generation
 from .generation.sizes import with_bound_sizes
+from .states import declare_states
 
 if TYPE_CHECKING:
     from ..runtime.package import Package
@@ -73,6 +74,8 @@ def read_model(source: Any, options: CompileOptions = DEFAULT) -> Module:
     if not form.takes_example_inputs:
         _check_no_examples(source, options)
     module = form.read(source, options)
+    if not form.is_compiled:
+        declare_states(module, options.states or {})
     bind_decided_sizes(module)
     return module
 
