@@ -16,6 +16,7 @@ from ..torch.registry import Complex
 from .archive import Source, read_archive
 from .bind import resolved
 from .control_flow import CONTROL_FLOW
+from .effects import without_effects
 from .functional import functional, is_in_place
 from .graph import Graph, Port, Program, ProgramNode
 from .inline import inlined
@@ -46,7 +47,7 @@ def import_exported(
     invalid.
     """
     read = source if isinstance(source, Program) else read_archive(source)
-    program, faults = functional(inlined(read))
+    program, faults = functional(without_effects(inlined(read)))
     check_supported(program, faults)
     with ir.Location.unknown():
         return _Importer(program).run(shapes or {}, constants or {})
