@@ -30,6 +30,7 @@ from ..targets.memory.weight_pool import WeightPools
 from ..targets.options import CompileOptions
 from ..targets.placement.place import explained_refusal
 from ..targets.program.calls import NumberedCall
+from ..targets.program.in_place import states_of
 from ..targets.program.program import Place, Program
 from ..targets.written import written
 from ..version import __version__
@@ -242,10 +243,11 @@ class _Assembly:
         for name, array in initial_of(self.module.main).items():
             places[name] = end
             end += array.nbytes
+        in_place = {s.input for s in states_of(self.module) if s.argument in self.program.updated}
         for output, name in state_of(self.module.main).items():
-            yield m.CarriedPort(output, name, places.get(name))
+            yield m.CarriedPort(output, name, places.get(name), in_place=name in in_place)
         for output, name in updates_of(self.module.main).items():
-            yield m.CarriedPort(output, name, is_bound=False)
+            yield m.CarriedPort(output, name, is_bound=False, in_place=name in in_place)
 
     def _generation(self) -> GenerationPart | None:
         """Return what is what in a decoder."""

@@ -20,6 +20,7 @@ from ..targets.memory.weight_pool import WeightPools
 from ..targets.options import DEFAULT, CompileOptions
 from ..targets.placement.place import placed_groups
 from ..targets.program.calls import BodyCalls, Call
+from ..targets.program.in_place import copied_states
 from ..targets.program.program import plan_memory
 from ..targets.registry import choose_targets
 from .assemble import Assembled, assemble, package_of
@@ -80,6 +81,9 @@ def compile_module(
         codes = [(each, each.compile(module, options)) for each in compiling]
     owners: dict[Op, CompiledPart] = {}
     program = plan_memory(module, _calls(module.main_block, codes, owners), pools)
+    if options.states:
+        for output, why in copied_states(module, program.updated).items():
+            options.report(f"note: state '{output}' is copied in each run: {why}")
     return assemble(
         module,
         program,

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 from ..dialects.core.discovery import import_all, load_plugins
 from ..dialects.core.errors import CompileError
 from ..dialects.core.module import Module
+from ..passes.bind_sizes import bind_decided_sizes
 from ..targets.options import DEFAULT, CompileOptions
 from . import formats as built_in
 from .format import FORMATS, Format
 from .generation.prepare import prepare_generation
 from .generation.sizes import with_bound_sizes
+from .states import declare_states
 
 if TYPE_CHECKING:
     from ..runtime.package import Package
@@ -65,12 +67,17 @@ def import_model(source: "Source | Package", options: CompileOptions = DEFAULT) 
 def read_model(source: Any, options: CompileOptions = DEFAULT) -> Module:
     """Read a model, IR, or the placed IR of a package, in the current context.
 
-    Raises CompileError and PackageError.
+    Sizes that a model leaves free, but takes only one value of, have that value. Raises
+    CompileError and PackageError.
     """
     form = find_format(source)
     if not form.takes_example_inputs:
         _check_no_examples(source, options)
-    return form.read(source, options)
+    module = form.read(source, options)
+    if not form.is_compiled:
+        declare_states(module, options.states or {})
+    bind_decided_sizes(module)
+    return module
 
 
 def _check_no_examples(source: Any, options: CompileOptions) -> None:

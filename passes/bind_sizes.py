@@ -9,7 +9,7 @@ from ..dialects.core.mlir import ir
 from ..dialects.core.module import Module, functions
 from ..dialects.core.op import Op, view
 from ..dialects.core.sizes.atoms import Size
-from ..dialects.core.sizes.binding import replaced, symbols_in
+from ..dialects.core.sizes.binding import decided_sizes, replaced, symbols_in
 from ..dialects.core.sizes.checks import Check
 from ..dialects.core.sizes.dim import symbol, symbols_of
 from ..dialects.core.sizes.limits import at_least, is_same
@@ -73,6 +73,17 @@ def bind_sizes(module: Module, sizes: Mapping[str, int]) -> None:
             given = {name: size for name, size in sizes.items() if name in declared}
             if given:
                 _bind_function(function, declared, given)
+
+
+def bind_decided_sizes(module: Module) -> None:
+    """Give sizes to symbols of which the checks of a module leave no choice, in place.
+
+    Raises CompileError where checks contradict one another, or the range of a symbol.
+    """
+    main = module.main
+    decided = decided_sizes(checks_of(main))
+    declared = symbols_of_function(main)
+    bind_sizes(module, {name: size for name, size in decided.items() if name in declared})
 
 
 def _bind_function(

@@ -102,11 +102,13 @@ def _check_carried(manifest: Manifest) -> None:
         output, port = outputs.get(pair.output), inputs.pop(pair.input, None)
         same = output and port and (output.shape, output.dtype) == (port.shape, port.dtype)
         free = output and any(type(size) is not int for size in output.shape)
-        if not output or not same or (free and pair.is_bound):
+        if not output or not port or not same or (free and pair.is_bound):
             raise PackageError(
                 f"'carried[{i}]' is from '{pair.output}' to '{pair.input}', must be an output and "
                 "an input of one type whose sizes are known, and each input once"
             )
+        if pair.in_place:
+            _check_in_place(manifest, output, port, f"carried[{i}]")
         if pair.initial is not None:
             size = size_bytes(output.shape, output.dtype, f"carried[{i}]")
             if not pair.is_bound or not 0 <= pair.initial <= stored - size:
@@ -114,6 +116,17 @@ def _check_carried(manifest: Manifest) -> None:
                     f"'carried[{i}].initial' is {pair.initial}, must be the place of {size} bytes "
                     f"in '{STATE_ENTRY}', which has {stored}"
                 )
+
+
+def _check_in_place(manifest: Manifest, output: Port, port: Port, where: str) -> None:
+    """Raise PackageError unless an output is stored where the input is whose new value it is."""
+    buffers = [manifest.buffers[each.buffer] for each in (output, port)]
+    places = [(buffer.base, buffer.offset) for buffer in buffers]
+    if places[0] != places[1]:
+        raise PackageError(
+            f"'{where}.in_place' is true, but output '{output.name}' is at {places[0]}, must be at "
+            f"{places[1]}, where input '{port.name}' is"
+        )
 
 
 def _check_index(index: int, count: int, where: str, least: int = 0) -> None:

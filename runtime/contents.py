@@ -1,7 +1,7 @@
 """The contents of a package without its steps: ports, buffers, memory, and parts of targets."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, TypeVar
@@ -208,13 +208,15 @@ class CarriedPort(Frozen):
     """Name an output that is the new value of an input, for the next run.
 
     A session binds it when it begins, if it `is_bound`. The first run then takes zeros, or what is
-    in the entry `state.bin` from the byte `initial` on.
+    in the entry `state.bin` from the byte `initial` on. One that is `in_place` is written over the
+    input, in its memory: the output has none.
     """
 
     output: str
     input: str
     initial: int | None = field(default=None, metadata=LEFT_OUT)
     is_bound: bool = field(default=True, metadata=LEFT_OUT)
+    in_place: bool = field(default=False, metadata=LEFT_OUT)
 
 
 class Contents(Frozen, kw_only=True):
@@ -325,10 +327,22 @@ class Contents(Frozen, kw_only=True):
             return self.spaces[number // 2].name
         return (PROCESS, *(space.name for space in self.spaces))[found % (1 + len(self.spaces))]
 
+    @cached_property
+    def updated(self) -> Mapping[str, str]:
+        """Return the inputs that a run updates in place, by the outputs with their new values."""
+        return {pair.output: pair.input for pair in self.carried if pair.in_place}
+
+    @cached_property
+    def updated_bases(self) -> frozenset[int]:
+        """Return the bases of the inputs that a run updates in place."""
+        names = {*self.updated.values()}
+        return frozenset(b for b, p in enumerate(self.inputs, FIRST_PORT) if p.name in names)
+
     def is_written(self, base: int) -> bool:
-        """Return whether steps of a run may write to a base: an arena, or an output."""
+        """Return whether steps of a run may write to a base: an arena, an output, or a state."""
         is_output = FIRST_PORT + len(self.inputs) <= base < self.first_space
-        return is_output or self.is_arena(base) or base >= self.first_carried
+        is_port = is_output or base in self.updated_bases
+        return is_port or self.is_arena(base) or base >= self.first_carried
 
     def is_carried(self, base: int) -> bool:
         """Return whether a base is one of the `carried_arenas`."""

@@ -93,10 +93,13 @@ class Program(Frozen):
 
     @cached_property
     def _elsewhere(self) -> list[tuple[int, int]]:
-        """Return the bases of outputs that no step writes, and the buffers that have them."""
+        """Return the bases of outputs that no step writes, and the buffers that have them.
+
+        New values of inputs that are updated in place go nowhere else.
+        """
         manifest = self.package.manifest
         outputs = enumerate(manifest.outputs, FIRST_PORT + len(manifest.inputs))
-        places = [(base, port.buffer) for base, port in outputs]
+        places = [(b, port.buffer) for b, port in outputs if port.name not in manifest.updated]
         return [place for place in places if manifest.buffers[place[1]].base != place[0]]
 
     def without_spaces(self) -> "Program":

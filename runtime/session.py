@@ -108,9 +108,8 @@ class Session(ExactRuns, AddressRuns):
     def _prepare_fast_run(self) -> None:
         self._fast = None
         if self._memory.strings is None and not self._spaces and not self._closed:
-            slots = (self._ports.inputs, self._ports.outputs)
-            work = (self._bases, self._plan.steps, self._busy, self._ports.carried)
-            self._fast = fast_run(*slots, *work)
+            work = (self._bases, self._plan.steps, self._busy)
+            self._fast = fast_run(self._ports, self._ports.inputs, self._ports.outputs, *work)
         if self._plans is not None:
             self._plans.renew(self._busy)
             self._fast = self._plans.run if self._memory.strings is None else None
@@ -173,6 +172,7 @@ class Session(ExactRuns, AddressRuns):
         """Compute all outputs from all inputs; those given in `outputs` are written in place.
 
         The others are new numpy arrays. What `bind_state` has bound is neither fed nor returned.
+        Inputs that the package updates in place are written to, and their new values not returned.
         """
         if outputs is None and self._fast is not None:
             results = self._fast(feeds)
@@ -312,7 +312,7 @@ class Session(ExactRuns, AddressRuns):
         if self._plans is not None:
             plan = self._plans.at(tuple([cast("NDArray[Any]", a).shape for a in arrays]))
             if plan.rest is not None:
-                plan.rest.check_given((*given, *self._ports.carried.outputs))
+                plan.rest.check_given((*given, *self._ports.kept_outputs))
         return plan, self._ports.give(given, plan.outputs, arrays)
 
     def _run_on_device(self, feeds: Mapping[str, object]) -> "dict[str, DeviceArray]":
@@ -320,7 +320,7 @@ class Session(ExactRuns, AddressRuns):
             feeds, exact = self._choose(feeds)
             if exact is not None:
                 return exact._release_after(exact._run_on_device, feeds)
-        ports, kept = self._on_device().ports, self._ports.carried.outputs
+        ports, kept = self._on_device().ports, self._ports.kept_outputs
         outputs = self._ports.outputs
         if self._plans is not None:
             feeds, shapes = self._ports.shaped(feeds)
@@ -370,7 +370,8 @@ class Session(ExactRuns, AddressRuns):
 
     def _create_buffer(self, pair: StatePair) -> Value:
         devices = self._ports.devices
-        bases = (slot.base for slot in (pair.output, *pair.inputs))
+        written = () if pair.in_place else (pair.output,)
+        bases = (slot.base for slot in (*written, *pair.inputs))
         if devices is None or devices.in_process.issuperset(bases):
             return zeros_of(pair)
         return devices.create(pair.output)

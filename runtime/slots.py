@@ -67,19 +67,19 @@ class Slot(Frozen):
                 f"array: {reason}"
             ) from None
 
-    def adopt(self, array: object) -> NDArray[Any]:
-        """Return an output of the caller, to be written in place."""
+    def adopt(self, array: object, role: str = "output") -> NDArray[Any]:
+        """Return an array of the caller, to be written in place: an output, or an updated input."""
         if self.holds_text:
-            raise RunError(f"output '{self.name}' has text, which is not written in place")
+            raise RunError(f"{role} '{self.name}' has text, which is not written in place")
         if not isinstance(array, np.ndarray):
             raise RunError(
-                f"output '{self.name}' is of type {type(array).__name__}, must be a numpy array"
+                f"{role} '{self.name}' is of type {type(array).__name__}, must be a numpy array"
             )
         output = cast("NDArray[Any]", array)
-        self.check("output", output.shape, output.dtype)
+        self.check(role, output.shape, output.dtype)
         flags = output.flags
         if not (flags.c_contiguous and flags.aligned and flags.writeable):
-            raise RunError(f"output '{self.name}' must be contiguous, aligned and writable")
+            raise RunError(f"{role} '{self.name}' must be contiguous, aligned and writable")
         return output
 
     def create(self) -> NDArray[Any]:

@@ -94,6 +94,14 @@ def size_pair(text: str) -> tuple[str, int | Range | tuple[int | str | None, ...
     return name, int(sizes) if len(listed) == 1 else tuple(listed)
 
 
+def text_pair(text: str) -> tuple[str, str]:
+    """Parse `present=past`."""
+    name, sign, value = text.rpartition("=")
+    if not (name and sign and value):
+        raise Invalid("must be like present=past")
+    return name, value
+
+
 def size_set(text: str) -> dict[str, int]:
     """Parse `T=128` or `T=256,N=2`."""
     pairs = [each.partition("=") for each in text.split(",")]

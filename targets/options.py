@@ -18,12 +18,21 @@ from ..dialects.core.arguments import (
     path,
     size_sets,
     sizes,
+    texts,
 )
 from ..dialects.core.errors import CompileError
 from ..dialects.core.machine import NATIVE, Machine, checked_names, find_machines, machine_names
 from ..runtime import SUFFIX
 from .generation_sizes import GenerationSizes, generation_text, sizes_of_generation
-from .option import check_options, comma_separated, declare, option, size_pair, size_set
+from .option import (
+    check_options,
+    comma_separated,
+    declare,
+    option,
+    size_pair,
+    size_set,
+    text_pair,
+)
 
 if TYPE_CHECKING:
     from ..dialects.core.tensor import Array, Bindings
@@ -155,6 +164,16 @@ class CompileOptions:
     )
     constants: "Mapping[str, Array] | None" = option(
         None, "inputs that are fixed to values, by their names", optional(arrays), flag=None
+    )
+    states: "Mapping[str, str] | None" = option(
+        None,
+        "the input that an output becomes in the next run, by its name: %d is any number, as in "
+        "present.%d.key=past_key_values.%d.key; updated in place where the model writes rows of it",
+        optional(texts),
+        flag="--state",
+        metavar="OUTPUT=INPUT",
+        parse=text_pair,
+        collects="pairs",
     )
     opt_level: int = option(
         2, "0: as written, 1: fold, 2: fold and fuse (the default)", choices=LEVELS, parse=int

@@ -47,7 +47,8 @@ def add_option(parser: Any, name: str, **changed: Any) -> None:
 
 
 def _add(parser: Any, option: Option, changed: Mapping[str, Any]) -> None:
-    given: dict[str, Any] = {"help": option.help, "dest": option.name, "default": None}
+    help = option.help.replace("%", "%%")  # argparse formats it
+    given: dict[str, Any] = {"help": help, "dest": option.name, "default": None}
     if option.is_switch:
         given["action"] = "store_true"
     elif option.choices is not None:

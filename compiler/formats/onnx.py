@@ -17,7 +17,9 @@ class Onnx(Format):
     def read(self, source: Any, options: CompileOptions) -> Module:
         from ..frontends.onnx import import_onnx
 
-        return import_onnx(source, shapes=options.shapes, constants=options.constants)
+        return import_onnx(
+            source, shapes=options.shapes, constants=options.constants, states=options.states
+        )
 
     def write(self, module: Module, path: str) -> None:
         from ...passes.decompose import Decompose

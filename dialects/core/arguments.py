@@ -174,6 +174,12 @@ def _size_or_name(value: Any) -> int | str | None:
     return value
 
 
+def texts(value: Any) -> dict[str, str]:
+    """Check strings by name."""
+    given = mapping("names")(value)
+    return {key: checked(f"'{key}'", each, name) for key, each in given.items()}
+
+
 def size_sets(value: Any) -> tuple[dict[str, int], ...]:
     """Check a list of sizes, each by the names of symbols."""
     if not isinstance(value, Sequence) or isinstance(value, (str, bytes)):

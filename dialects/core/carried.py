@@ -3,10 +3,11 @@
 func.func @main(…) attributes {trivium.state = {random.next = "random.run"}}
 """
 
+import re
 from collections.abc import Mapping, Sequence
 
 from .attributes import from_attribute, tensor_of, to_attribute
-from .errors import Invalid
+from .errors import CompileError, Invalid
 from .mlir import ir
 from .tensor import Array, Tensor
 
@@ -15,6 +16,9 @@ STATE, UPDATES = "trivium.state", "trivium.updates"
 
 A session binds those of `STATE` when it begins, and those of `UPDATES` where the user asks for it.
 """
+
+NUMBER = "%d"
+"""Stands for any number, in names of outputs and inputs."""
 
 INITIAL = "trivium.initial"
 """The attribute of a function that has what inputs begin with, by name; others begin as zeros."""
@@ -50,6 +54,25 @@ def set_state(
 def set_updates(function: ir.Operation, pairs: Mapping[str, str]) -> None:
     """Write which outputs are the new values of which inputs."""
     _set_pairs(function, UPDATES, pairs)
+
+
+def named_states(states: Mapping[str, str], outputs: Sequence[str]) -> dict[str, str]:
+    """Return the inputs that outputs become, by their names: `%d` is any number, the same in both.
+
+    Raises CompileError for a name or a pattern that no output has.
+    """
+    found: dict[str, str] = {}
+    for output, name in states.items():
+        pattern = re.compile(r"(\d+)".join(map(re.escape, output.split(NUMBER))))
+        matches = [match for each in outputs if (match := pattern.fullmatch(each))]
+        if not matches:
+            raise CompileError(
+                f"states have '{output}', which is no output: the outputs are {', '.join(outputs)}"
+            )
+        for match in matches:
+            number = iter(match.groups())
+            found[match[0]] = re.sub(NUMBER, lambda _, n=number: next(n, NUMBER), name)
+    return found
 
 
 def _pairs(function: ir.Operation, key: str) -> dict[str, str]:

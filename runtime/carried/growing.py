@@ -59,20 +59,21 @@ class GrowingState(CarriedState):
     def turn(self) -> Turn:
         if self._turn is None:
             source = self._sides[1 - self._next]
-            numbers = zip(self.slots, self._pair_of_slot, self.shapes, strict=True)
-            self._turn = Turn({s.name: source.view(k, shape) for s, k, shape in numbers}, {}, ())
+            numbers = zip(self.slots, self._pair_of_slot, self._shapes, strict=False)
+            views = {s.name: source.view(k, shape) for s, k, shape in numbers}
+            self._turn = Turn({**views, **self._kept}, {}, ())
         return self._turn
 
     @property
     def shapes(self) -> Sequence[Shape]:
-        return self._shapes
+        return [*self._shapes, *self._kept_shapes]
 
     def bind(self, shapes: Sequence[Shape], sizes: Sequence[int]) -> Sequence[Binding]:
         side = self._sides[self._next]
         if any(map(gt, sizes, side.rooms)):
             side.grow(dict(enumerate(sizes)))
         self._written[:] = shapes
-        return self._inputs + side.outputs
+        return self._inputs + self._kept_inputs + side.outputs
 
     def target(self, slot: Slot) -> Value:
         side, number = self._sides[self._next], self._numbers[slot.name]
@@ -90,17 +91,23 @@ class GrowingState(CarriedState):
         self._next = 1 - self._next
 
     def load(self, values: Mapping[str, Value]) -> None:
-        given = {slot.name: values[slot.name] for slot in self.slots}
-        self._turn: Turn | None = Turn(given, {}, ())
+        self._load_updated(values)
+        slots = self.slots[: len(self._pair_of_slot)]
+        given = {slot.name: values[slot.name] for slot in slots}
+        self._turn: Turn | None = Turn({**given, **self._kept}, {}, ())
         self._shapes: Sequence[Shape] = [value.shape for value in given.values()]
-        self._inputs = bindings_of((slot.base, given[slot.name]) for slot in self.slots)
+        self._inputs = bindings_of((slot.base, given[slot.name]) for slot in slots)
+        kept = [(slot.base, self._kept[slot.name]) for slot in self.slots[len(slots) :]]
+        self._kept_shapes = [value.shape for _, value in kept]
+        self._kept_inputs = bindings_of(kept)
 
     def trim(self) -> None:
         self._sides[self._next].clear()
 
     def _allocate(self, create: CreateBuffer) -> None:
-        self._sides = _Blocks(self.pairs), _Blocks(self.pairs)
+        pairs = self.exchanged
+        self._sides = _Blocks(pairs), _Blocks(pairs)
         self._next = 0
-        self._numbers = {pair.output.name: number for number, pair in enumerate(self.pairs)}
-        self._pair_of_slot = [number for number, p in enumerate(self.pairs) for _ in p.inputs]
-        self._written: list[Shape] = [()] * len(self.pairs)
+        self._numbers = {pair.output.name: number for number, pair in enumerate(pairs)}
+        self._pair_of_slot = [number for number, p in enumerate(pairs) for _ in p.inputs]
+        self._written: list[Shape] = [()] * len(pairs)

@@ -1,6 +1,7 @@
 """Read which outputs of a session become inputs, and what these begin with; all by name."""
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, cast
 
 import numpy as np
@@ -18,21 +19,27 @@ def add_pairs(
     initial: object,
     ports: tuple[Sequence[Slot], Sequence[Slot]],
     create: CreateBuffer,
+    updated: Mapping[str, str] = MappingProxyType({}),
 ) -> CarriedState:
     """Return a state with further pairs, given by name; raise RunError for those that do not fit.
 
-    `ports` are all inputs and outputs of the session.
+    `ports` are all inputs and outputs of the session. `updated` has the inputs that a run updates
+    in place, by the outputs that are their new values.
     """
-    listed = _listed(pairs, *ports, state)
-    slots = [slot for pair in listed for slot in pair.inputs]
-    started = _initial(initial, slots)
+    listed = _listed(pairs, *ports, state, updated)
+    started = _initial(initial, listed)
     every, values = [*state.pairs, *listed], {**state.turn.inputs, **started}
-    grows = any(map(_changes, (slot for pair in every for slot in (pair.output, *pair.inputs))))
+    exchanged = [pair for pair in every if not pair.in_place]
+    grows = any(map(_changes, (slot for p in exchanged for slot in (p.output, *p.inputs))))
     return (GrowingState if grows else CarriedState)(every, create, state.initial | started, values)
 
 
 def _listed(
-    pairs: object, inputs: Sequence[Slot], outputs: Sequence[Slot], state: CarriedState
+    pairs: object,
+    inputs: Sequence[Slot],
+    outputs: Sequence[Slot],
+    state: CarriedState,
+    updated: Mapping[str, str],
 ) -> list[StatePair]:
     """Return the ports of pairs that are given by name, all checked."""
     if not isinstance(pairs, Mapping):
@@ -59,8 +66,25 @@ def _listed(
                     f"'{bound[name]}' becomes already"
                 )
             bound[name] = output.name
-        listed.append(StatePair(output, tuple(_input(output, name, inputs) for name in names)))
+        made = tuple(_input(output, name, inputs) for name in names)
+        in_place = _check_updated(output, names, updated)
+        listed.append(StatePair(output, made, in_place))
     return listed
+
+
+def _check_updated(output: Slot, names: Sequence[str], updated: Mapping[str, str]) -> bool:
+    """Return whether an output is the new value of the input that it becomes, in place.
+
+    Raise RunError where it is that of another one.
+    """
+    for name in names:
+        owner = next((made for made, taken in updated.items() if taken == name), output.name)
+        if updated.get(output.name, name) != name or owner != output.name:
+            raise RunError(
+                f"output '{output.name}' cannot become input '{name}': '{owner}' is stored in "
+                f"place of '{updated[owner]}'"
+            )
+    return output.name in updated
 
 
 def _names(output: str, value: object) -> tuple[str, ...]:
@@ -87,8 +111,12 @@ def _input(output: Slot, name: str, inputs: Sequence[Slot]) -> Slot:
     return slot
 
 
-def _initial(initial: object, slots: Sequence[Slot]) -> dict[str, NDArray[Any]]:
-    """Return what each input begins with: a copy of what is given by name, or zeros."""
+def _initial(initial: object, pairs: Sequence[StatePair]) -> dict[str, NDArray[Any]]:
+    """Return what each input begins with: a copy of what is given by name, or zeros.
+
+    Zeros that a run updates in place are left out: they have no memory before they are written.
+    """
+    slots = [slot for pair in pairs for slot in pair.inputs]
     if not isinstance(initial, Mapping):
         raise RunError(
             f"initial is of type {type(initial).__name__}, must be a dictionary of arrays by input"
@@ -100,16 +128,18 @@ def _initial(initial: object, slots: Sequence[Slot]) -> dict[str, NDArray[Any]]:
                 f"initial has '{name}', which no output becomes; those that one does are "
                 f"{quote(slot.name for slot in slots)}"
             )
-    return {s.name: owned(s, given[s.name]) if s.name in given else _zeros(s) for s in slots}
-
-
-def _zeros(slot: Slot) -> NDArray[Any]:
-    if _changes(slot):
-        raise RunError(
-            f"input '{slot.name}' has shape {_spell(slot)}, which may change: give by initial what "
-            "it begins with"
-        )
-    return zeros(slot)
+    for slot in slots:
+        if slot.name not in given and _changes(slot):
+            raise RunError(
+                f"input '{slot.name}' has shape {_spell(slot)}, which may change: give by initial "
+                "what it begins with"
+            )
+    updated = {slot.name for pair in pairs for slot in pair.inputs if pair.in_place}
+    return {
+        slot.name: owned(slot, given[slot.name]) if slot.name in given else zeros(slot)
+        for slot in slots
+        if slot.name in given or slot.name not in updated
+    }
 
 
 def _changes(slot: Slot) -> bool:

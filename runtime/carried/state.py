@@ -23,10 +23,11 @@ Binding: TypeAlias = tuple[int, NDArray[Any], int]
 
 
 class StatePair(Frozen):
-    """Name an output that becomes one or more inputs."""
+    """Name an output that becomes one or more inputs; a run updates one of them in place."""
 
     output: Slot
     inputs: tuple[Slot, ...]
+    in_place: bool = False
 
 
 CreateBuffer: TypeAlias = Callable[[StatePair], Value]
@@ -64,7 +65,8 @@ def bindings_of(values: Iterable[tuple[int, Value]]) -> list[Binding]:
 class CarriedState:
     """Hold all state of a session: each output is written to two buffers in turns.
 
-    `turn` is replaced when a run has succeeded.
+    `turn` is replaced when a run has succeeded. What a run updates in place is in one buffer, which
+    is as a failed run has left it.
     """
 
     def __init__(
@@ -74,10 +76,18 @@ class CarriedState:
         initial: Mapping[str, NDArray[Any]] | None = None,
         values: Mapping[str, Value] | None = None,
     ) -> None:
-        """Begin with `values`, by input; without them with `initial`, which `reset` returns to."""
+        """Begin with `values`, by input; without them with `initial`, which `reset` returns to.
+
+        What is updated in place begins with zeros where neither has it.
+        """
         self.pairs = tuple(pairs)
         self.initial = dict(initial or {})
-        self.slots = [slot for pair in pairs for slot in pair.inputs]
+        self.exchanged = [pair for pair in pairs if not pair.in_place]
+        self._updated = [pair for pair in pairs if pair.in_place]
+        self._create = create
+        self._kept: dict[str, Value] = {}
+        listed = (*self.exchanged, *self._updated)
+        self.slots = [slot for pair in listed for slot in pair.inputs]
         self.outputs = frozenset(pair.output.name for pair in pairs)
         self._allocate(create)
         self.load(self.initial if values is None else values)
@@ -105,11 +115,15 @@ class CarriedState:
         self._now = self._even if self._now is self._odd else self._odd
 
     def reset(self) -> None:
-        """Return to the initial values, which are never written, so that nothing is copied."""
+        """Return to the initial values, which are never written.
+
+        So nothing is copied but what is updated in place.
+        """
         self.load(self.initial)
 
     def load(self, values: Mapping[str, Value]) -> None:
         """Replace the value of each input."""
+        self._load_updated(values)
         first, second = self._buffers
         self._now = self._turn_of(values, first)
         self._odd = self._turn_of(self._carried(first), second)
@@ -128,13 +142,23 @@ class CarriedState:
         return type(self)(self.pairs, create, self.initial)
 
     def _allocate(self, create: CreateBuffer) -> None:
-        first, second = ({p.output.name: create(p) for p in self.pairs} for _ in range(2))
+        first, second = ({p.output.name: create(p) for p in self.exchanged} for _ in range(2))
         self._buffers: tuple[dict[str, Value], dict[str, Value]] = first, second
 
+    def _load_updated(self, values: Mapping[str, Value]) -> None:
+        """Give what is updated in place memory of its own: a copy of a value, or zeros."""
+        self._kept = {}
+        for pair in self._updated:
+            (slot,) = pair.inputs
+            value = values.get(slot.name)
+            kept = self._create(pair) if value is None else np.array(value, order="C")
+            self._kept[slot.name] = kept
+
     def _carried(self, outputs: Mapping[str, Value]) -> dict[str, Value]:
-        return {s.name: outputs[pair.output.name] for pair in self.pairs for s in pair.inputs}
+        return {s.name: outputs[pair.output.name] for pair in self.exchanged for s in pair.inputs}
 
     def _turn_of(self, inputs: Mapping[str, Value], outputs: Mapping[str, Value]) -> Turn:
+        inputs = {**inputs, **self._kept}
         bound = [(slot.base, inputs[slot.name]) for slot in self.slots]
-        bound += [(pair.output.base, outputs[pair.output.name]) for pair in self.pairs]
-        return Turn(dict(inputs), outputs, tuple(bindings_of(bound)))
+        bound += [(pair.output.base, outputs[pair.output.name]) for pair in self.exchanged]
+        return Turn(inputs, outputs, tuple(bindings_of(bound)))

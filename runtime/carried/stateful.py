@@ -68,7 +68,7 @@ class Stateful:
         model changes. The inputs begin as `initial` has them, which are copied, or as zeros. From
         now on a run needs no feeds for them: one that is given is used instead in this run. The
         outputs are no results of a run: an array that is given for one gets a copy. A run that
-        fails leaves the state as it was.
+        fails leaves the state as it was, but for what the package updates in place.
         """
         self._alone(self._bind_pairs, pairs, _copied(initial))
 
@@ -140,7 +140,8 @@ class Stateful:
 
         pairs = self._updates() if pairs is None else pairs
         ports = (self._ports.inputs, self._ports.outputs)
-        self._carry(add_pairs(self._ports.carried, pairs, initial, ports, self._create_buffer))
+        create, updated = self._create_buffer, self._ports.updated
+        self._carry(add_pairs(self._ports.carried, pairs, initial, ports, create, updated))
 
     def _save_state(self, file: "StateFile") -> None:
         from ..file.state_file import write_state

@@ -64,6 +64,7 @@ class AddressRuns:
             and not self._memory.spaces
             and self._memory.strings is None
             and not carried.pairs
+            and not self._ports.updated
         )
 
 

@@ -163,16 +163,16 @@ class Plans:
         carried, known = self._ports.carried, {slot.name for slot in self._slots}
         if self._state.spaces or self._program.exact or not known.issuperset(carried.outputs):
             return _no_run
-        work = (self._state.bases, self.at, self._busy, carried)
-        return first_run(self._ports.inputs, self._slots, *work)
+        work = (self._state.bases, self.at, self._busy)
+        return first_run(self._ports, self._slots, *work)
 
     def _fast_run(self, plan: Plan, shapes: Shapes) -> FastRun:
         if plan.rest is not None or self._ports.carried.pairs or self._state.spaces:
             return self._first
         pairs = zip(self._ports.inputs, shapes, strict=True)
         inputs = [replace(slot, shape=shape) for slot, shape in pairs]
-        work = (self._state.bases, plan.steps, self._busy, self._ports.carried)
-        return fast_run(inputs, plan.outputs, *work, plan.arenas[ARENA])
+        work = (self._state.bases, plan.steps, self._busy)
+        return fast_run(self._ports, inputs, plan.outputs, *work, plan.arenas[ARENA])
 
 
 def _no_run(feeds: Any) -> None:

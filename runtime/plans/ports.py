@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ..carried.in_place import Span, overlapping
 from ..carried.state import CarriedState
 from ..contents import FIRST_PORT, Contents
 from ..errors import RunError
-from ..memory import Bases, Bound
+from ..memory import Bases, Bound, address_of
 from ..sizes.symbols import spelled_ports
 from ..sizes.values import Shapes
 from ..slots import Slot, by_name, check_known, is_on_device, overlap, shape_of, wrong_names
@@ -35,6 +36,7 @@ class Ports:
 
     `devices` takes arrays that are on a GPU, None where the package has nothing for one. `carried`
     has the arrays of inputs and outputs that are state. `strings` knows text, where there is any.
+    `updated` has the inputs that a run updates in place, by the outputs that are their new values.
     """
 
     def __init__(
@@ -52,6 +54,18 @@ class Ports:
         self.devices = devices
         self._strings = strings
         self.carried = CarriedState()
+        self.updated = contents.updated
+        self._updated_inputs = frozenset(contents.updated.values())
+
+    @property
+    def updated_inputs(self) -> frozenset[str]:
+        """Return the names of the inputs that a run updates in place."""
+        return self._updated_inputs
+
+    @property
+    def kept_outputs(self) -> frozenset[str]:
+        """Return the names of the outputs that a run does not return."""
+        return self.carried.outputs.union(self.updated)
 
     def take(self, given: Mapping[str, object]) -> list[Bound]:
         """Bind inputs, those that are state and not given to its arrays; return all arrays."""
@@ -63,6 +77,8 @@ class Ports:
             value = feeds[slot.name]
             if type(value) is np.ndarray and value is state.get(slot.name):
                 array = value
+            elif slot.name in self._updated_inputs:
+                array = slot.adopt(value, "input")
             elif not is_on_device(value):
                 array = slot.take(value)
                 if self._strings is not None and slot.holds_text:
@@ -73,7 +89,23 @@ class Ports:
                 array = self.devices.take(slot, value)
             self._bases.bind(slot.base, array)
             arrays.append(array)
+        if self._updated_inputs & given.keys():
+            self._check_apart(arrays)
         return arrays
+
+    def _check_apart(self, arrays: Sequence[Bound]) -> None:
+        """Raise RunError where an input that is updated shares memory with another one."""
+        spans: list[Span] = []
+        for slot, array in zip(self.inputs, arrays, strict=True):
+            if isinstance(array, np.ndarray):
+                start = address_of(array)
+                is_written = slot.name in self._updated_inputs
+                spans.append((start, start + array.nbytes, is_written, slot.name))
+        if found := overlapping(spans):
+            raise RunError(
+                f"input '{found[0]}' shares memory with input '{found[1]}', must not: a run "
+                "updates one of them in place"
+            )
 
     def shaped(self, given: Mapping[str, object]) -> tuple[dict[str, object], Shapes]:
         """Return inputs as arrays without those that are state, and the shapes of all of them."""
@@ -86,7 +118,9 @@ class Ports:
             if value is state.get(slot.name):
                 shapes.append(state[slot.name].shape)
                 continue
-            if not is_on_device(value):
+            if slot.name in self._updated_inputs:
+                value = slot.adopt(value, "input")
+            elif not is_on_device(value):
                 value = slot.take(value)
             feeds[slot.name] = value
             shapes.append(shape_of(value))
@@ -105,13 +139,20 @@ class Ports:
     ) -> BoundRun:
         """Bind outputs to slots, those that are state to its arrays.
 
-        Others that are not in `outputs` are new numpy arrays. `arrays` are those of the inputs.
+        New values of inputs that are updated in place are in the arrays of these. Others that are
+        not in `outputs` are new numpy arrays. `arrays` are those of the inputs.
         """
         given = by_name("outputs", outputs, slots)
         check_known("output", given, slots)
-        run, state = BoundRun({}, arrays, []), self.carried.outputs
+        run = BoundRun({}, arrays, [])
+        inputs = {slot.name: array for slot, array in zip(self.inputs, arrays, strict=False)}
         for slot in slots:
-            array = self._state(slot) if slot.name in state else None
+            if slot.name in self.updated:
+                if slot.name in given:
+                    target = self._given(slot, given[slot.name], run)
+                    run.copies.append((target, inputs[self.updated[slot.name]]))
+                continue
+            array = self._state(slot) if slot.name in self.carried.outputs else None
             if slot.name in given:
                 target = self._given(slot, given[slot.name], run)
                 if array is None:

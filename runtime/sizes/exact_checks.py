@@ -20,6 +20,8 @@ def check_exact(manifest: Manifest) -> None:
         return
     if manifest.stages or not manifest.symbols:
         raise PackageError("'exact' must be left out unless inputs give the sizes of all symbols")
+    if any(each.updated for each in (manifest, *(program.manifest for program in manifest.exact))):
+        raise PackageError("'carried' is in place, must not be where there are programs in 'exact'")
     stored = {(entry.size, entry.checksum) for entry in manifest.entries}
     found: list[dict[str, int]] = []
     for i, program in enumerate(manifest.exact):

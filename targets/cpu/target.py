@@ -31,6 +31,7 @@ from .schedule.append_in_place import AppendInPlace
 from .schedule.apply_tuning import ApplyTuning
 from .schedule.choose_dot_products import ChooseDotProducts
 from .schedule.choose_winograd import ChooseWinograd
+from .schedule.scatter_in_place import ScatterInPlace
 from .schedule.tune import Tuner
 
 
@@ -72,7 +73,10 @@ class CpuTarget(Target):
         )
 
     def placed_passes(self, opt_level: int, options: CompileOptions = DEFAULT) -> tuple[Step, ...]:
-        return (AppendInPlace(),) if opt_level else ()
+        if not opt_level:
+            return ()
+        # Programs for exact sizes share the state of a session, so they agree on where it is.
+        return (AppendInPlace(), *([] if options.exact else [ScatterInPlace()]))
 
     def code_passes(self, options: CompileOptions = DEFAULT) -> tuple[Step, ...]:
         machine, strict = options.machines[0], options.strict_math

@@ -5,15 +5,14 @@ next iteration: a session exchanges the two. What is appended in place is in the
 argument, which keeps its content when it grows.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from ...dialects import cpu, tri
+from ...dialects import tri
 from ...dialects.core.attributes import tensor_of
 from ...dialects.core.errors import CompileError, Diagnostic
 from ...dialects.core.location import describe
 from ...dialects.core.mlir import ir
-from ...dialects.core.op import Op
 from ...dialects.core.sizes.dim import ceildiv
 from ...dialects.core.sizes.substitution import likely
 from ...runtime.contents import PROCESS
@@ -23,6 +22,7 @@ from ..memory.values import memory_of
 from .bodies import Numbering, changing_ends
 from .calls import Call
 from .found_arenas import stage_of
+from .in_place import updates_in
 
 
 @dataclass(frozen=True)
@@ -41,18 +41,22 @@ class CarriedArena:
 
 
 def carried_arenas(
-    numbering: Numbering, root: Callable[[ir.Value], ir.Value], found: Mapping[str, int]
+    numbering: Numbering,
+    root: Callable[[ir.Value], ir.Value],
+    found: Mapping[str, int],
+    states: Collection[ir.Value] = (),
 ) -> list[CarriedArena]:
     """Return the arenas of what the loops of a program carry with sizes that change.
 
-    `root` returns the value whose memory a value is a view of; `found` has the stages of symbols.
-    Raises CompileError for a kernel that appends in place to anything else.
+    `root` returns the value whose memory a value is a view of; `found` has the stages of symbols,
+    `states` are results that are stored in the places of inputs. Raises CompileError for a kernel
+    that updates anything else in place.
     """
     arenas: list[CarriedArena] = []
     for call in numbering.calls:
         if isinstance(call.op, tri.Loop):
             arenas += _of_loop(call.op, numbering, root, found)
-    _check_appended(numbering.calls, arenas)
+    _check_updated(numbering.calls, arenas, states)
     return arenas
 
 
@@ -65,7 +69,7 @@ def _of_loop(
     (block,) = op.bodies
     calls = [call for _, call in numbering.scopes[block].calls]
     computed = {value for call in calls for value in call.results}
-    appended = {pair for call in calls for pair in _appended(call.op)}
+    appended = {(each.operand, each.result) for call in calls for each in updates_in(call.op)}
     pairs = [(argument, root(end)) for argument, end in changing_ends(op)]
     ends = [end for _, end in pairs]
     for argument, end in pairs:
@@ -79,28 +83,19 @@ def _of_loop(
             yield CarriedArena(end_stage, (end,))
 
 
-def _check_appended(calls: Sequence[Call], arenas: Sequence[CarriedArena]) -> None:
-    """Raise CompileError for a kernel that appends to memory without capacity."""
+def _check_updated(
+    calls: Sequence[Call], arenas: Sequence[CarriedArena], states: Collection[ir.Value]
+) -> None:
+    """Raise CompileError for a kernel that updates what is no state, or has no capacity."""
     planned = {arena.values for arena in arenas}
     for call in calls:
-        for pair in _appended(call.op):
-            if pair not in planned:
+        for each in updates_in(call.op):
+            if (each.operand, each.result) not in planned and each.result not in states:
                 message = (
-                    "'cpu.append' op adds to a value in memory without capacity, must add to what "
-                    "a loop carries, for its next iteration"
+                    f"'{each.op.op_name}' op updates a value in place, which must be what a loop "
+                    "carries, for its next iteration, or a state of the model"
                 )
                 raise CompileError([Diagnostic(describe(call.op.location), message)])
-
-
-def _appended(op: Op) -> Iterator[tuple[ir.Value, ir.Value]]:
-    """Yield each operand of a kernel to which it appends in place, and the result."""
-    if not isinstance(op, tri.Group):
-        return
-    operands: dict[ir.Value, ir.Value] = dict(zip(op.block.arguments, op.inputs, strict=True))
-    results: dict[ir.Value, ir.Value] = dict(zip(op.end.operands, op.results, strict=True))
-    for each in op.members:
-        if isinstance(each, cpu.Append):
-            yield operands[each.x], results[each.y]
 
 
 def _stage_of(value: ir.Value, found: Mapping[str, int]) -> int:

@@ -26,6 +26,7 @@ from .bodies import Numbering, Scope, all_calls, argument_roots, result_roots
 from .calls import Call, NumberedCall, Scratch
 from .carried_arenas import carried_arenas
 from .found_arenas import FoundStages, plan_found, stage_of
+from .in_place import updated_states
 from .load_calls import load_groups, load_intervals
 
 BODIES = "bodies"
@@ -56,7 +57,7 @@ class Program:
     finds some: `found` has the number of that call for each symbol, counted from 1, and
     `found_plans` the plans of these arenas. The first of these are those of what loops carry with
     sizes that change: `carried_stages` has their stages. `plans` are those of the arenas of memory
-    spaces.
+    spaces. `updated` are the inputs in whose places their new values are stored.
     """
 
     calls: list[Call]
@@ -76,6 +77,7 @@ class Program:
     found: dict[str, int] = field(default_factory=dict[str, int])
     found_plans: tuple[Plan, ...] = ()
     carried_stages: tuple[int, ...] = ()
+    updated: frozenset[ir.Value] = frozenset()
 
     def place(self, value: ir.Value, memory: str = PROCESS) -> Place:
         """Return the place of a value; of a constant, that in a memory."""
@@ -151,7 +153,9 @@ class _Layout:
         stages = sorted({*self.found.values()})
         self.found_intervals.update(((stage, m), []) for stage in stages for m in bases)
         first_carried = FIRST_PORT + len(self.inputs) + len(self.outputs) + 2 * (len(bases) - 1)
-        carried = carried_arenas(self.numbering, self.root, self.found)
+        updated = updated_states(self.module, self.run_calls)
+        places |= {result: places[argument] for result, argument in updated.items()}
+        carried = carried_arenas(self.numbering, self.root, self.found, updated)
         for base, arena in enumerate(carried, first_carried):
             places |= dict.fromkeys(arena.values, Place(base, 0))
         constants: dict[tuple[ir.Value, str], Place] = {}
@@ -197,6 +201,7 @@ class _Layout:
             self.found,
             (*carried_plans, *(plan for _, plan in found)),
             tuple(arena.stage for arena in carried),
+            frozenset(updated.values()),
         )
 
     def _read(self) -> set[tuple[ir.Value, str]]:

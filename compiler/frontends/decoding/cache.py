@@ -6,7 +6,7 @@ import numpy as np
 
 from ....dialects import tri
 from ....dialects.core.sizes.atoms import Size
-from ....dialects.core.sizes.checks import need_same
+from ....dialects.core.sizes.checks import need, need_same
 from ....dialects.core.sizes.dim import highest
 from ....dialects.core.sizes.limits import is_same
 from ..core.values import Value, cast, constant, counted, number, tensor
@@ -39,13 +39,19 @@ def step_of(
     total: Size,
     seqlens_k: Value,
     query_seqlens: Value | None,
+    *,
+    is_state: bool = False,
 ) -> Step:
     """Return the step that appends `new`, [batch, length, heads, size], to a cache.
 
-    `seqlens_k` has one less than the rows in use after it.
+    `seqlens_k` has one less than the rows in use after it. A cache that `is_state` of the model has
+    as many rows after the step as before, and those in use are at most so many.
     """
     batch, length = tensor(new).shape[:2]
     had = 0 if past is None else tensor(past).shape[2]
+    if is_state:
+        need(had, total, f"has {total} keys, must be at most {had}, the rows of the cache")
+    capacity = had if is_state else highest(had, total)
     known = past is None or (is_same(batch, 1) and is_same(had + length, total))
     one = constant(np.array(1, np.int64))
     after = tri.Add.build(_column(seqlens_k, batch, "seqlens_k"), one).y
@@ -57,8 +63,8 @@ def step_of(
         batch,
         length,
         total,
-        capacity=highest(had, total),
-        is_fixed=query_seqlens is None and bool(is_same(highest(had, total), had)),
+        capacity=capacity,
+        is_fixed=query_seqlens is None and bool(is_same(capacity, had)),
         past=had if known and query_seqlens is None else None,
         before=tri.Sub.build(after, added).y,
         after=after,

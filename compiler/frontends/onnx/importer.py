@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import onnx
 
+from ....dialects.core.carried import named_states
 from ....dialects.core.errors import CompileError, Invalid, InvalidNode, Unsupported
 from ....dialects.core.location import node_location
 from ....dialects.core.mlir import ir
@@ -42,11 +43,13 @@ def import_onnx(
     *,
     shapes: Bindings | None = None,
     constants: Mapping[str, Array] | None = None,
+    states: Mapping[str, str] | None = None,
 ) -> Module:
     """Translate an ONNX model to a `tri` module in the current context.
 
     `shapes` binds symbolic dimensions by name, or whole inputs; `constants` turns inputs into
-    constants: the model is specialised on their values. Raises CompileError with everything
+    constants: the model is specialised on their values. `states` has the inputs that outputs
+    become: they have the same sizes. Raises CompileError with everything
     that is unsupported, all at once, or with the first node that is invalid.
     """
     with open_model(source) as (model, values), ir.Location.unknown():
@@ -55,7 +58,9 @@ def import_onnx(
         nodes = ordered_nodes(model.graph)
         check_supported(nodes, opsets)
         check_nodes(nodes, model.ir_version, opsets)
-        return _Importer(opsets, values).run(model.graph, nodes, shapes or {}, constants or {})
+        importer = _Importer(opsets, values)
+        importer.states = named_states(states or {}, [each.name for each in model.graph.output])
+        return importer.run(model.graph, nodes, shapes or {}, constants or {})
 
 
 class _Importer:
@@ -64,6 +69,7 @@ class _Importer:
         self.initial_value = initial_value
         self.main = MainFunction()
         self.draws = Draws(self.main)
+        self.states: Mapping[str, str] = {}
 
     def run(
         self,
@@ -161,7 +167,8 @@ class _Importer:
         subgraphs = (self.main, self._subgraph_nodes, self._initializer, scope, name, outputs)
         known, graphs = (self.main.evaluate, self.main.sizes), Subgraphs(*subgraphs)
         drawn = FoundSizes(self.main), RandomNumbers(self.draws, scope.iterations)
-        node = Node(name, proto.op_type, domain, outputs, opset, *known, graphs, *drawn)
+        states = {o: scope.values.get(self.states[o]) for o in outputs if o in self.states}
+        node = Node(name, proto.op_type, domain, outputs, opset, *known, graphs, *drawn, states)
         operands = self._operands(rule, proto, scope)
         attributes = _attributes(rule, proto)
         if rule.node_parameter:

@@ -35,6 +35,7 @@ from ..core.values import Value as Value
 from .items import (
     EmptyOptional,
     FoundOptional,
+    Item,
     JoinedSequence,
     RaggedSequence,
     TensorList,
@@ -68,7 +69,8 @@ class Node:
     `evaluate` computes a value that depends on no input of the model, and returns None for others.
     `sizes` computes integers that may depend on symbols, and raises Unsupported for others; it also
     takes what messages call the value. `graphs` imports the subgraphs of the node, `found` names
-    sizes that ops find when the model runs, and `random` draws numbers then.
+    sizes that ops find when the model runs, and `random` draws numbers then. `states` has the
+    inputs of the model that outputs of the node become in the next run.
     """
 
     name: str
@@ -81,6 +83,12 @@ class Node:
     graphs: Subgraphs
     found: FoundSizes
     random: RandomNumbers
+    states: Mapping[str, Item | None]
+
+    def updates(self, index: int, value: Value | None) -> bool:
+        """Return whether output number `index` is the next value of an input of the model."""
+        names = self.outputs[index : index + 1]
+        return value is not None and any(self.states.get(name) == value for name in names)
 
     def wants(self, index: int) -> bool:
         """Return whether the model uses output number `index`."""

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
 from ..errors import Invalid
-from .atoms import Size, is_symbolic, scaled_atom
+from .atoms import Size, is_symbolic, scaled_atom, terms_of
 from .checks import Check
 from .dim import symbols_of
 from .substitution import evaluate, substitute
@@ -52,6 +52,16 @@ def _solved(size: Size, found: int) -> tuple[Symbol, int] | None:
     """Return the symbol of which a size is a multiple, and its value; None for other sizes."""
     atom, factor = scaled_atom(size) or (None, 1)
     return (atom, found // factor) if isinstance(atom, Symbol) and not found % factor else None
+
+
+def decided_sizes(checks: Iterable[Check]) -> dict[str, int]:
+    """Return the sizes of symbols of which checks leave no choice: `2*T - 8 == 0` decides T = 4."""
+    sizes: dict[str, int] = {}
+    for check in checks:
+        number = terms_of(check.expression).get((), 0)
+        if check.relation == "==" and (bound := _solved(check.expression - number, -number)):
+            sizes.setdefault(bound[0].name, bound[1])
+    return sizes
 
 
 def _need_size(name: str, axis: int, size: Size, found: int, sizes: Mapping[str, int]) -> None:

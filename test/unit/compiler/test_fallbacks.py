@@ -37,8 +37,8 @@ def test_the_passes_of_a_fallback_run_on_its_parts(npu: str) -> None:
     assert "choose-layouts" not in own["npu"]
     assert "choose-layouts" in own["cpu"]
     assert own["host"][-1] == own["cpu"][-1] == "place"
-    assert [s.name for s in stages if not s.part][-3:] == [
-        "partition", "inline-parts", "append-in-place",
+    assert [s.name for s in stages if not s.part][-4:] == [
+        "partition", "inline-parts", "append-in-place", "scatter-in-place",
     ]  # fmt: skip
 
 

@@ -88,3 +88,27 @@ def test_sizes_of_data_that_are_known_are_static() -> None:
     assert [port.shape for port in session.outputs] == [(1, 2)]
     (y,) = session.run({"unused": np.zeros(3, np.float32)}).values()
     assert y.tolist() == [[1, 3]]
+
+
+PRODUCT = """
+    <ir_version: 10, opset_import: ["" : 21]>
+    layer (float[N, K] x) => (float[N, 2] y) <float[3, 2] w = {1, 2, 3, 4, 5, 6}> {
+        y = MatMul (x, w)
+    }
+"""
+
+
+def test_a_size_of_which_the_model_takes_one_value_alone_has_that_value() -> None:
+    session = trivium.compile(onnx.parser.parse_model(PRODUCT))
+    assert list(session.symbols) == ["N"]
+    assert session.inputs[0].shape == ("N", 3)
+    assert session(np.ones((1, 3), np.float32)).tolist() == [[9, 12]]
+    with pytest.raises(trivium.RunError, match=r"input 'x' has shape \(1, 4\), must be \(N, 3\)"):
+        session(np.ones((1, 4), np.float32))
+
+
+def test_a_size_that_is_bound_to_another_value_is_refused() -> None:
+    with pytest.raises(
+        trivium.CompileError, match="MatMul#0: error: 'MatMul' node contracts K with 3"
+    ):
+        trivium.compile(onnx.parser.parse_model(PRODUCT), shapes={"K": trivium.Range(4, 8)})

@@ -81,7 +81,8 @@ def group_query_attention(
     q = _normalized(q, q_norm_weight, q_norm_epsilon or qk_norm_epsilon)
     k = _normalized(k, k_norm_weight, k_norm_epsilon or qk_norm_epsilon)
     total = _total(k, past_key, total_sequence_length, bool(sliding_window_cache), node)
-    step = step_of(k, past_key, total, seqlens_k, query_seqlens)
+    is_state = node.updates(1, past_key)
+    step = step_of(k, past_key, total, seqlens_k, query_seqlens, is_state=is_state)
     if do_rotary:
         if cos_cache is None or sin_cache is None:
             raise Invalid("has do_rotary 1, which needs cos_cache and sin_cache")

@@ -2,7 +2,13 @@
 
 import pytest
 from trivium.dialects.core.errors import Invalid
-from trivium.dialects.core.sizes.binding import bind_symbols, replaced, symbols_in
+from trivium.dialects.core.sizes.binding import (
+    bind_symbols,
+    decided_sizes,
+    replaced,
+    symbols_in,
+)
+from trivium.dialects.core.sizes.checks import Check
 from trivium.dialects.core.sizes.dim import symbol
 from trivium.dialects.core.sizes.symbols import Range
 
@@ -52,3 +58,13 @@ def test_attributes_are_sizes_or_tuples_of_them() -> None:
     assert set(symbols_in(value)) == {"N", "T"}
     assert replaced(value, {"N": 2, "T": 5}) == ((2, 3), 10, "text")
     assert replaced(value, {"T": 5}) == ((N, 3), 5 * N, "text")
+
+
+def test_sizes_of_which_checks_leave_no_choice_are_decided() -> None:
+    checks = [Check(64 - 2 * N, "==", "must be 64"), Check(T - 5, ">=", "must be 5 or more")]
+    assert decided_sizes(checks) == {"N": 32}
+
+
+def test_checks_that_leave_a_choice_or_none_decide_nothing() -> None:
+    checks = [Check(N - T, "==", "must agree"), Check(2 * N - 3, "==", "must be 3")]
+    assert decided_sizes([*checks, Check(N * T - 4, "==", "must be 4")]) == {}
