@@ -182,7 +182,7 @@ def _own_inputs(decoder: Decoder, given: Mapping[str, Any]) -> dict[str, NDArray
     """Check the inputs that a text gives once; each has a batch of 1."""
     ports = {port.name: port for port in decoder.own_inputs}
     if given.keys() != ports.keys():
-        needed, got = (quote(names) or "none" for names in (ports, given))
+        needed, got = quote(ports), quote(given)
         raise RunError(f"the inputs of a text must be {needed}, got {got}")
     found = {name: Slot.of(port, 0).take(given[name]) for name, port in ports.items()}
     for name, array in found.items():
