@@ -6,11 +6,15 @@ SOURCE_TESTS := test/unit/test_glossary.py test/unit/test_imports_acyclic.py
 LINT := 'ruff check' 'ruff format --check --quiet' 'pyright' 'lint-imports' 'pytest -q $(SOURCE_TESTS)'
 RUN = status=0; for check in $(1); do $(BIN)/$$check || status=1; done; exit $$status
 
-.PHONY: bench demo test lint docs
+.PHONY: bench demo demo-generate test lint docs
 
 # Compile a sentence encoder for this computer and search sentences by their meaning.
 demo: .venv/demo .venv/minilm
 	$(BIN)/python docs/demo/search.py
+
+# Train a small language model for a minute, compile it in f32 and in 4 bits, let it write.
+demo-generate: .venv/demo-generate
+	$(BIN)/python docs/demo/generate.py
 
 # All checks, also after one has failed; the last line is pytest's summary.
 test: .venv/test .venv/minilm
@@ -29,7 +33,7 @@ docs: .venv/compile
 	$(BIN)/python -m trivium.tools.generate_docs
 
 # An empty file for each extra that is installed.
-.venv/bench .venv/compile .venv/demo .venv/test: .venv/%: pyproject.toml | .venv/bin/python
+.venv/bench .venv/compile .venv/demo .venv/demo-generate .venv/test: .venv/%: pyproject.toml | .venv/bin/python
 	$(BIN)/pip install -q -e '.[$*]'
 	touch $@
 

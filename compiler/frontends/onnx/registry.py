@@ -87,8 +87,9 @@ class Node:
 
     def updates(self, index: int, value: Value | None) -> bool:
         """Return whether output number `index` is the next value of an input of the model."""
-        names = self.outputs[index : index + 1]
-        return value is not None and any(self.states.get(name) == value for name in names)
+        # The bindings refuse to compare a value with None.
+        found = [self.states.get(name) for name in self.outputs[index : index + 1]]
+        return value is not None and any(each is not None and each == value for each in found)
 
     def wants(self, index: int) -> bool:
         """Return whether the model uses output number `index`."""

@@ -32,10 +32,10 @@ def generator(session: trivium.Session) -> trivium.Generator:
 class Peer:
     """Reads tokens by ONNX Runtime, with a cache that grows."""
 
-    def __init__(self, family: Family) -> None:
+    def __init__(self, family: Family, model: Any = None) -> None:
         options = onnxruntime.SessionOptions()
         options.log_severity_level = 4
-        given = decoder(family).SerializeToString()
+        given = (decoder(family) if model is None else model).SerializeToString()
         self.session = onnxruntime.InferenceSession(given, options, ["CPUExecutionProvider"])
         self.names = [output.name for output in self.session.get_outputs()]
         self.family, self.past, self.length = family, family.empty(), 0
