@@ -88,8 +88,8 @@ class Node:
 
     def updates(self, index: int, value: Value | None) -> bool:
         """Return whether output number `index` is the next value of an input of the model."""
-        names = self.outputs[index : index + 1]
-        return value is not None and any(self.states.get(name) == value for name in names)
+        found = self.states.get(self.outputs[index]) if self.wants(index) else None
+        return isinstance(found, Value) and value is not None and found == value
 
     def wants(self, index: int) -> bool:
         """Return whether the model uses output number `index`."""
