@@ -1,7 +1,7 @@
 """Find what the sizes of a decoder are bound to: the batch, the tokens of a step, its caches."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 from ...dialects.core.errors import CompileError
 from ...dialects.core.generation import NO_ROWS, Cache, Generation
@@ -23,33 +23,46 @@ _FAR, _NEAR = 1 << 20, 1 << 10
 def with_bound_sizes(
     read: Callable[[CompileOptions], Module], options: CompileOptions
 ) -> CompileOptions:
-    """Return options that bind the sizes of a decoder, those apart that the user binds.
+    """Return options that bind the sizes of a decoder, and have its caches updated in place.
 
-    `read` imports the model, to see its ports. Raises CompileError for one that is no decoder.
+    What the user binds stays. `read` imports the model, to see its ports. Raises CompileError for
+    one that is no decoder.
     """
     with new_context():
         module = read(options)
         decoder, ports = recognize(module), port_types(module)
-        shapes = _bindings(decoder, *ports, sizes_of_generation(options.generate))
-    return replace(options, shapes={**shapes, **(options.shapes or {})})
+        found = _bindings(decoder, *ports, sizes_of_generation(options.generate))
+    shapes, states = {**found.shapes, **(options.shapes or {})}, options.states or {}
+    return replace(options, shapes=shapes, states={**found.states, **states})
+
+
+@dataclass
+class _Bindings:
+    """Gather sizes by the names of symbols, and the inputs of caches of a fixed size by outputs."""
+
+    shapes: dict[str, int | Range] = field(default_factory=dict[str, int | Range])
+    states: dict[str, str] = field(default_factory=dict[str, str])
 
 
 def _bindings(
     decoder: Generation, inputs: Types, outputs: Types, sizes: GenerationSizes
-) -> dict[str, int | Range]:
+) -> _Bindings:
     batch, length = map(_name, inputs[decoder.ids].shape)
     rows = _name(inputs[decoder.mask].shape[1]) if decoder.mask else ""
-    found: dict[str, int | Range] = {}
+    found = _Bindings()
     for cache in decoder.caches:
         if cache.rows_axis == NO_ROWS:
             continue
         before = inputs[cache.input].shape[cache.rows_axis]
         after = outputs[cache.output].shape[cache.rows_axis]
+        size = before
         if name := _name(before):
-            found[name] = _capacity(name, after, rows, sizes)
-    found |= {rows: _range(1, sizes.capacity, LIKELY_ROWS)} if rows else {}
-    found |= {batch: _range(1, sizes.batch, 1)} if batch else {}
-    found |= {length: _range(1, sizes.chunk, 1)} if length else {}
+            found.shapes[name] = size = _capacity(name, after, rows, sizes)
+        if isinstance(size, int):
+            found.states[cache.output] = cache.input
+    found.shapes |= {rows: _range(1, sizes.capacity, LIKELY_ROWS)} if rows else {}
+    found.shapes |= {batch: _range(1, sizes.batch, 1)} if batch else {}
+    found.shapes |= {length: _range(1, sizes.chunk, 1)} if length else {}
     return found
 
 

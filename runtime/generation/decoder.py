@@ -52,6 +52,8 @@ class Decoder:
         ]
         if any(self._grows):
             self.batch = 1  # texts of several lengths have caches of several sizes
+        self._updated = session.manifest.updated
+        self._unbind()
         known = {part.ids, part.mask, part.positions, part.rows, *(c.input for c in part.caches)}
         self.own_inputs = tuple(p for name, p in self._inputs.items() if name not in known)
 
@@ -77,7 +79,7 @@ class Decoder:
                 array = array[(slice(None),) * cache.rows_axis + (slice(int(lengths[0])),)]
             feeds[cache.input] = array
         results = self.session.run(feeds)
-        self._keep(results, ordered, tokens.shape[1])
+        self._keep(feeds, results, ordered, tokens.shape[1])
         logits = results[self._part.logits]
         if not self._part.rows:
             logits = logits[:, list(rows)]
@@ -101,12 +103,17 @@ class Decoder:
     def _typed(self, name: str, array: NDArray[Any]) -> NDArray[Any]:
         return array.astype(resolve(self._inputs[name].dtype))
 
-    def _keep(self, results: Mapping[str, Any], texts: Sequence[Any], count: int) -> None:
+    def _keep(
+        self, feeds: Mapping[str, Any], results: Mapping[str, Any], texts: Sequence[Any], count: int
+    ) -> None:
         """Write what a step has made of caches to the pool, but for what it wrote there itself."""
         for number, cache in enumerate(self.pool.caches):
-            made = results.get(cache.output)
-            if made is None:
-                continue
+            if cache.output in self._updated:
+                if cache.batch_axis == 0:
+                    continue
+                made = feeds[cache.input]  # copies of what is in the pool
+            else:
+                made = results[cache.output]
             for entry, text in enumerate(texts):
                 place = (slice(None),) * cache.batch_axis + (slice(entry, entry + 1),)
                 target = self.pool.value(number, text.slot, text.length + count)
@@ -116,6 +123,15 @@ class Decoder:
                     target[new] = made[place][new]
                 else:
                     target[...] = made[place]
+
+    def _unbind(self) -> None:
+        """Let no cache be state of the session: each step is given those of its texts."""
+        bound = {each.output: each.input for each in self.session.manifest.carried if each.is_bound}
+        others = {o: i for o, i in bound.items() if all(o != c.output for c in self.pool.caches)}
+        if others != bound:
+            self.session.unbind_state()
+            if others:
+                self.session.bind_state(others)
 
     def _slots(self, port: CachePort) -> CacheSlots:
         given = self._inputs[port.input]

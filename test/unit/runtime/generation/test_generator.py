@@ -9,6 +9,7 @@ import onnxruntime
 import pytest
 import trivium
 from trivium import Sampling
+from trivium.runtime.generation.part import GenerationPart
 from trivium.test.unit.generated_decoders import LLAMA, MISTRAL, QWEN_2, QWEN_3, Family, decoder
 
 LONG = replace(LLAMA, longest=640)
@@ -95,6 +96,12 @@ def test_a_text_in_pieces_has_the_same_bits(
         for size in (*sizes, 600 - sum(sizes)):
             got = text.append_each(WORDS[text.length : text.length + size])
             assert np.array_equal(got, whole[text.length - size : text.length])
+
+
+def test_caches_are_written_in_place(session: trivium.Session) -> None:
+    part = session.manifest.part(GenerationPart)
+    assert session.manifest.updated == {each.output: each.input for each in part.caches}
+    assert len(part.caches) == 4
 
 
 def test_five_texts_at_once_have_the_bits_of_each_alone(
