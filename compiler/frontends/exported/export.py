@@ -11,13 +11,12 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, TypeGuard, cast
 
 from ....dialects.core.errors import CompileError
-from ..torch.aten import aten_rule
+from ..torch.aten import aten_rule, overload_name
 from ..torch.modules import in_inference, raised
 from .example_sizes import Arguments, varying_examples
 from .functional import functional, is_in_place
 from .graph import Program
 from .inline import inlined
-from .serialized import serialized
 from .supported import unsupported_nodes
 
 if TYPE_CHECKING:
@@ -80,12 +79,14 @@ def read_exported(program: "ExportedProgram") -> Program:
     """Return what a program is, without operators that write in place, and with weights in place.
 
     Torch takes apart operators without a rule, which is slow: only where there are any, or some
-    that write to what only torch can tell. Raises CompileError when torch cannot decompose or
-    serialize the program.
+    that write to what only torch can tell. Raises CompileError when torch cannot decompose the
+    program, and for one that `read_in_memory` refuses.
     """
+    from .fx_reader import read_in_memory
+
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # torch warns of what it does itself
-        read = _as_it_is(program) or serialized(_decomposed(program))
+        read = _as_it_is(program) or read_in_memory(_decomposed(program))
     return replace(read, symbol_names=_symbol_names(program), is_decomposed=True)
 
 
@@ -93,8 +94,10 @@ def _as_it_is(program: "ExportedProgram") -> Program | None:
     """Return a functional program if rules serve all of its operators, or None."""
     if any(map(_writes_to_others, program.graph.nodes)):
         return None
+    from .fx_reader import read_in_memory
+
     try:
-        made, faults = functional(inlined(serialized(program)))
+        made, faults = functional(inlined(read_in_memory(program)))
     except CompileError:
         return None
     return None if faults or any(unsupported_nodes(made.nodes)) else made
@@ -103,7 +106,7 @@ def _as_it_is(program: "ExportedProgram") -> Program | None:
 def _writes_to_others(node: Any) -> bool:
     """Return whether an operator writes to another operand than the first one: `out`, for one."""
     schema = getattr(node.target, "_schema", None)
-    return getattr(schema, "is_mutable", False) and not is_in_place(_spell(node.target))
+    return getattr(schema, "is_mutable", False) and not is_in_place(overload_name(node.target))
 
 
 def _symbol_names(program: "ExportedProgram") -> dict[str, str]:
@@ -158,10 +161,5 @@ def _decompositions() -> dict[Any, Any]:
     return {
         overload: function
         for overload, function in table.items()
-        if _namespace(overload) == "aten" and aten_rule(_spell(overload)) is None
+        if _namespace(overload) == "aten" and aten_rule(overload_name(overload)) is None
     }
-
-
-def _spell(overload: Any) -> str:
-    """Return `aten::add.Tensor` for an overload."""
-    return str(overload.name()).removesuffix(".default")

@@ -5,6 +5,7 @@ written to of which there are views, only torch can tell what these are then: th
 anything uses them afterwards.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
@@ -61,6 +62,7 @@ class _Functional:
         self._storage: dict[str, set[str]] = {}
         self._stale: dict[str, ProgramNode] = {}
         self._written: set[str] = set()
+        self._writes: Counter[str] = Counter()
         self._faults: list[Diagnostic] = []
 
     def program(self) -> tuple[Program, list[Diagnostic]]:
@@ -144,8 +146,8 @@ class _Functional:
             if inputs[each].kind not in _MUTATIONS:
                 self._fault(node, f"writes to '{each}', which is a constant")
             self._written.add(each)
-        number = sum(made.startswith(f"{name}.") for made in self._types)
-        made = f"{name}.{number + 1}"
+        self._writes[name] += 1
+        made = f"{name}.{self._writes[name]}"
         if name in self._types:
             self._types[made] = self._types[name]
         return made

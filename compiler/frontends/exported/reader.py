@@ -29,7 +29,7 @@ MAJOR = 8
 """The version of the schema that is read; another one may give the same words other meanings."""
 
 _ATEN = "torch.ops."
-_EMPTY_STACK = "_empty_nn_module_stack"
+EMPTY_STACK = "_empty_nn_module_stack"
 _GENERATED = "<eval_with_key>"
 """The file of code that torch has made of a graph."""
 
@@ -61,7 +61,7 @@ def read_program(model: Json, weights: Mapping[str, Weight]) -> Program:
             name: (max(each["min_val"] or 1, 1), each["max_val"])
             for name, each in model["range_constraints"].items()
         },
-        output_names=_output_names(module["module_call_graph"][0]["signature"]["out_spec"]),
+        output_names=output_names(module["module_call_graph"][0]["signature"]["out_spec"]),
     )
 
 
@@ -108,7 +108,7 @@ def _operator(target: str) -> str:
 
 def _path(stack: str) -> str:
     """Return the path of the innermost module, as `layers.0.attention`."""
-    if not stack or stack.startswith(_EMPTY_STACK):
+    if not stack or stack.startswith(EMPTY_STACK):
         return ""
     return stack.split(";")[-1].split(",")[1]
 
@@ -221,7 +221,7 @@ def _dimension(given: Json) -> ProgramSize:
 # -- names of outputs -------------------------------------------------------------------------
 
 
-def _output_names(text: str) -> list[str]:
+def output_names(text: str) -> list[str]:
     """Name what a model returns: by the keys of dictionaries, by its place in tuples."""
     _, spec = json.loads(text)
     names: list[str] = []

@@ -1,6 +1,7 @@
 """The rule of an overload of ATen, by its name or by that of the function that users call."""
 
 from functools import cache
+from typing import Any
 
 from . import rules as rules
 from .registry import REFUSED, RULES, Rule
@@ -21,6 +22,11 @@ def aten_rule(overload: str) -> Rule | None:
         if key in RULES:
             return RULES[key]
     return None
+
+
+def overload_name(overload: Any) -> str:
+    """Return `aten::add.Tensor` for an overload of torch."""
+    return str(overload.name()).removesuffix(".default")
 
 
 def aten_refusal(overload: str) -> str:
