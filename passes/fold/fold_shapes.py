@@ -1,6 +1,7 @@
 """Simplify chains of ops that only change shapes."""
 
 from collections.abc import Sequence
+from typing import cast
 
 from ...dialects import tri
 from ...dialects.core.attributes import tensor_of
@@ -211,5 +212,12 @@ def _accepts(op: Op, index: int, value: ir.Value) -> bool:
 
 
 def _regrouped(op: Op, flat: Sequence[object]) -> list[object]:
+    """Return what each operand has, field by field, as `operand_groups` returns operands."""
     operands = iter(flat)
-    return [None if group is None else next(operands) for group in op.operand_groups()]
+
+    def regrouped(group: object) -> object:
+        if isinstance(group, list):
+            return [next(operands) for _ in cast("list[object]", group)]
+        return None if group is None else next(operands)
+
+    return [regrouped(group) for group in op.operand_groups()]

@@ -7,16 +7,17 @@ from ....dialects.core.errors import CompileError, Diagnostic, Invalid, Unsuppor
 from ....dialects.core.location import node_location
 from ....dialects.core.mlir import ir
 from ....dialects.core.module import Module
-from ....dialects.core.tensor import Array, Bindings, Tensor
+from ....dialects.core.tensor import Array, Bindings, Tensor, is_float, is_integer
 from ..core.bindings import input_types
 from ..core.main_function import MainFunction
+from ..core.values import cast, tensor
 from ..torch.operands import parts_of
 from ..torch.registry import Complex
 from .archive import Source, read_archive
 from .bind import resolved
 from .effects import without_effects
 from .functional import functional
-from .graph import Port, Program
+from .graph import Port, Program, Reference
 from .inline import inlined
 from .inputs import InputSizes, is_complex, user_inputs
 from .nodes import NodeImporter, Scope
@@ -131,6 +132,8 @@ class _Importer:
         complex_outputs: list[str] = []
         for name, port in self._named_outputs():
             value = self._output(name, port)
+            if isinstance(value, ir.Value) and self._is_number(port):
+                value = _number_of_python(value)
             if isinstance(value, Complex):
                 complex_outputs.append(name)
                 value = value.parts
@@ -138,6 +141,10 @@ class _Importer:
                 made.append((name, value))
         complex_outputs += self._carry()
         return made, complex_outputs
+
+    def _is_number(self, port: Port) -> bool:
+        """Return whether an output is a number of Python that a node computes."""
+        return isinstance(port.value, Reference) and port.value.name not in self.program.types
 
     def _named_outputs(self) -> Iterator[tuple[str, Port]]:
         """Yield what the user sees: what the model returns, and new values of inputs."""
@@ -178,6 +185,13 @@ class _Importer:
             what = f"output is '{port.value.name}', which its operator does not compute"
             raise CompileError([Diagnostic(name, what)])
         return None
+
+
+def _number_of_python(value: ir.Value) -> ir.Value:
+    """Return a number that was an element of a tensor as Python has it."""
+    dtype = tensor(value).dtype
+    wide = "f64" if is_float(dtype) else "i64" if is_integer(dtype) else dtype
+    return cast(value, wide)
 
 
 def _real(array: Array) -> Array:

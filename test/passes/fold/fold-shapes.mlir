@@ -68,6 +68,26 @@ func.func @merges_expansions(%x: tensor<1x1xf32>) -> tensor<2x3xf32> {
   return %y : tensor<2x3xf32>
 }
 
+// Scores broadcast their masks.
+// CHECK-LABEL: func.func @drops_expansion_of_a_mask
+// CHECK-SAME:    (%[[Q:.*]]: tensor<2x3x4xf32>, %[[K:.*]]: tensor<2x5x4xf32>, %[[V:.*]]: tensor<2x5x6xf32>, %[[MASK:.*]]: tensor<1x5xf32>)
+// CHECK-NEXT:    "tri.attention"(%[[Q]], %[[K]], %[[V]], %[[MASK]])
+func.func @drops_expansion_of_a_mask(%q: tensor<2x3x4xf32>, %k: tensor<2x5x4xf32>, %v: tensor<2x5x6xf32>, %mask: tensor<1x5xf32>) -> tensor<2x3x6xf32> {
+  %a = "tri.expand"(%mask) {shape = array<i64: 3, 5>} : (tensor<1x5xf32>) -> tensor<3x5xf32>
+  %y = "tri.attention"(%q, %k, %v, %a) {scale = 0.5} : (tensor<2x3x4xf32>, tensor<2x5x4xf32>, tensor<2x5x6xf32>, tensor<3x5xf32>) -> tensor<2x3x6xf32>
+  return %y : tensor<2x3x6xf32>
+}
+
+// Queries give the result its shape.
+// CHECK-LABEL: func.func @keeps_expansion_of_queries
+// CHECK:         %[[A:.*]] = "tri.expand"
+// CHECK:         "tri.attention"(%[[A]]
+func.func @keeps_expansion_of_queries(%q: tensor<1x3x4xf32>, %k: tensor<2x5x4xf32>, %v: tensor<2x5x6xf32>) -> tensor<2x3x6xf32> {
+  %a = "tri.expand"(%q) {shape = array<i64: 2, 3, 4>} : (tensor<1x3x4xf32>) -> tensor<2x3x4xf32>
+  %y = "tri.attention"(%a, %k, %v) {scale = 0.5} : (tensor<2x3x4xf32>, tensor<2x5x4xf32>, tensor<2x5x6xf32>) -> tensor<2x3x6xf32>
+  return %y : tensor<2x3x6xf32>
+}
+
 // CHECK-LABEL: func.func @keeps_expansion_that_gives_the_shape
 // CHECK:         %[[A:.*]] = "tri.expand"
 // CHECK:         "tri.mul"({{.*}}%[[A]]

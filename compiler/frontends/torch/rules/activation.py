@@ -86,6 +86,7 @@ def prelu(input: Value, weight: Value) -> tri.Prelu:
     """Take one slope for all, or one for each channel."""
     rank, count = tensor(input).rank, tensor(weight).size
     shape = (count, *[1] * (rank - 2)) if rank > 1 else (count,)
+    shape = shape if rank else ()
     slope = weight if count > 1 and rank == 2 else tri.Reshape.build(weight, shape=shape).y
     return tri.Prelu.build(input, slope)
 

@@ -22,7 +22,10 @@ def pad(
         raise Invalid(f"has mode '{mode}', must be one of {', '.join(MODES)}")
     around = (*pad, *[0] * (2 * rank - len(pad)))
     pads = (*around[-2::-2], *around[::-2])
-    return tri.Pad.build(input, pads=pads, mode=MODES[mode], value=float(value or 0))
+    filling = float(value or 0)
+    if tensor(input).dtype == "i1":
+        filling = float(filling != 0)
+    return tri.Pad.build(input, pads=pads, mode=MODES[mode], value=filling)
 
 
 @torch_op("nn.ConstantPad1d", "nn.ConstantPad2d", "nn.ConstantPad3d")

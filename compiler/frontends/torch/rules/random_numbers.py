@@ -3,6 +3,8 @@
 They are not those of torch.
 """
 
+import math
+
 from .....dialects import tri
 from .....dialects.core.errors import Invalid, Unsupported
 from .....dialects.core.sizes.atoms import Size
@@ -134,6 +136,16 @@ def normal(
 def exponential(input: Value, lambd: float = 1.0, *, random: RandomNumbers) -> Value:
     drawn = _exponential(random, tensor(input).shape, _real(None, tensor(input).dtype))
     return cast(apply("div(@0,@1)", drawn, lambd), tensor(input).dtype)
+
+
+@torch_op("aten::geometric")
+def geometric(input: Value, p: float, *, random: RandomNumbers) -> Value:
+    """Draw how many attempts it takes, each of which succeeds with probability `p`."""
+    if not 0 < p < 1:
+        raise Invalid(f"succeeds with probability {p}, must be between 0 and 1")
+    dtype = tensor(input).dtype
+    drawn = _exponential(random, tensor(input).shape, wide_type(dtype))
+    return cast(apply("ceil(div(@0,@1))", drawn, -math.log1p(-p)), dtype)
 
 
 def _exponential(random: RandomNumbers, shape: Shape, dtype: str) -> Value:

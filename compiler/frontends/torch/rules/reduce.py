@@ -7,12 +7,12 @@ from .....dialects import tri
 from .....dialects.core.errors import Invalid, Undecided
 from .....dialects.core.sizes.atoms import Size, is_symbolic
 from .....dialects.core.sizes.dim import highest
-from .....dialects.core.tensor import is_float
+from .....dialects.core.tensor import broadcast, is_float
 from ...core.values import cast, tensor
 from ..element_types import torch_type
 from ..promotion import as_float, as_type, promote
 from ..registry import Value, torch_op
-from ..views import Ints, axis_of, in_line, reshape
+from ..views import Ints, axis_of, expand, in_line, reshape
 
 Axes = int | Ints | None
 
@@ -42,6 +42,8 @@ def _summable(x: Value, dtype: str | None) -> Value:
 def sum_(
     input: Value, dim: Axes = None, *, keepdim: bool = False, dtype: str | None = None
 ) -> Value:
+    if dtype == "torch.bool":
+        return any_(input, dim, keepdim=keepdim)
     return _reduce(tri.ReduceSum, _summable(input, dtype), dim, keepdim)
 
 
@@ -49,6 +51,8 @@ def sum_(
 def prod(
     input: Value, dim: Axes = None, *, keepdim: bool = False, dtype: str | None = None
 ) -> Value:
+    if dtype == "torch.bool":
+        return all_(input, dim, keepdim=keepdim)
     return _reduce(tri.ReduceProd, _summable(input, dtype), dim, keepdim)
 
 
@@ -217,6 +221,9 @@ def pairwise_distance(
 
 @torch_op("F.cosine_similarity", "nn.CosineSimilarity")
 def cosine_similarity(x1: Value, x2: Value, *, dim: int = 1, eps: float = 1e-8) -> tri.Div:
+    """Divide products of vectors by their lengths, after they are broadcast to each other."""
+    shape = broadcast(tensor(x1).shape, tensor(x2).shape)
+    x1, x2 = expand(x1, shape), expand(x2, shape)
     product = _reduce(tri.ReduceSum, tri.Mul.build(x1, x2).y, dim, False)
     least = as_type(eps, tensor(x1).dtype)
     lengths = [tri.Maximum.build(_reduce(tri.ReduceL2, x, dim, False), least).y for x in (x1, x2)]

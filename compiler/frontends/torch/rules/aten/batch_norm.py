@@ -6,7 +6,7 @@ import numpy as np
 
 from ......dialects import tri
 from ......dialects.core.tensor import numpy_dtype
-from ....core.values import constant, tensor
+from ....core.values import cast, constant, tensor
 from ...registry import Value, torch_op
 from .. import norm, reduce
 
@@ -32,8 +32,9 @@ def batch_norm_with_new_statistics(
         return made, None, None, running_mean, running_var
     mean = reduce.mean(input, _others(input))
     made = norm.batch_norm(input, mean, _variance(input, 0), weight, bias, eps=eps)
-    new_mean = _moved(running_mean, mean, momentum)
-    new_variance = _moved(running_var, _variance(input, 1), momentum)
+    wide = cast(input, tensor(running_mean).dtype)  # statistics of half types may be in f32
+    new_mean = _moved(running_mean, reduce.mean(wide, _others(input)), momentum)
+    new_variance = _moved(running_var, _variance(wide, 1), momentum)
     return made, None, None, new_mean, new_variance
 
 

@@ -41,21 +41,21 @@ for _alias, _name in _ALIASES.items():
 
 
 @torch_op("aten::add")
-def add(self: Operand, other: Operand, alpha: int | float = 1) -> Any:
+def add(self: Operand, other: Operand, alpha: bool | int | float = 1) -> Any:
     return apply("add(@0,@1)", self, _scaled(other, alpha))
 
 
 @torch_op("aten::sub")
-def sub(self: Operand, other: Operand, alpha: int | float = 1) -> Any:
+def sub(self: Operand, other: Operand, alpha: bool | int | float = 1) -> Any:
     return apply("sub(@0,@1)", self, _scaled(other, alpha))
 
 
 @torch_op("aten::rsub")
-def rsub(self: Operand, other: Operand, alpha: int | float = 1) -> Any:
+def rsub(self: Operand, other: Operand, alpha: bool | int | float = 1) -> Any:
     return apply("sub(@1,@0)", _scaled(self, alpha), other)
 
 
-def _scaled(x: Operand, alpha: int | float) -> Any:
+def _scaled(x: Operand, alpha: bool | int | float) -> Any:
     return x if alpha == 1 else apply("mul(@0,@1)", x, alpha)
 
 

@@ -13,7 +13,7 @@ from ...expressions import apply
 from ...promotion import as_type
 from ...registry import Value, torch_op
 from ...views import Ints, axis_of, expand, move, reshape
-from ..indexing.index import flat, scatter_by, strided_places
+from ..indexing.index import flat, reduction_of, scatter_by, strided_places
 
 REDUCTIONS = {"sum": "add", "mean": "add", "prod": "mul", "amax": "max", "amin": "min"}
 """Torch's reductions and ours."""
@@ -72,7 +72,7 @@ def index_reduce(
 @torch_op("aten::put")
 def put(self: Value, index: Value, source: Value, accumulate: bool = False) -> Value:
     """Write to places in the order of all elements."""
-    reduction = "add" if accumulate else "none"
+    reduction = reduction_of("add" if accumulate else "none", tensor(self).dtype)
     operands = (flat(self), flat(index), flat(source))
     made = tri.ScatterElements.build(*operands, axis=0, reduction=reduction)
     return reshape(made.y, tensor(self).shape)

@@ -19,6 +19,7 @@ from ...promotion import Operand, as_type
 from ...registry import Complex, Value, torch_op
 from ...views import expand, gather, rank_of, reshape, shape_of, transpose
 from .found import true_places
+from .index import reduction_of
 
 Tensor = Value | Complex
 Indices = dict[int, Value]
@@ -137,5 +138,6 @@ def index_put(
     reduction = "add" if accumulate else "none"
     if math.prod(shape) == 0:
         return input
+    reduction = reduction_of(reduction, tensor(front).dtype)
     made = tri.ScatterNd.build(front, tuples, updates, reduction=reduction).y
     return transpose(made, [order.index(axis) for axis in range(rank)])

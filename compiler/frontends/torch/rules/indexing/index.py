@@ -88,7 +88,13 @@ def scatter_by(x: Value, dim: int, index: Value, src: Operand, reduction: str) -
         updates = cast(src, tensor(x).dtype)
     else:
         updates = expand(as_type(src, tensor(x).dtype), sizes)
+    reduction = reduction_of(reduction, tensor(x).dtype)
     return tri.ScatterElements.build(x, index, updates, axis=axis_of(x, dim), reduction=reduction).y
+
+
+def reduction_of(name: str, dtype: str) -> str:
+    """Return a reduction for an element type: sums of bools are maxima, products are minima."""
+    return {"add": "max", "mul": "min"}.get(name, name) if dtype == "i1" else name
 
 
 @torch_op("torch.scatter_add")

@@ -129,6 +129,10 @@ FUNCTIONS: dict[str, Callable[[Any], Any]] = {
     "inverses": lambda x: torch.linalg.inv(x) + torch.inverse(x + 5 * torch.eye(4)),
     "determinants": lambda x: torch.linalg.det(x) + torch.det(2 * x),
     "distance": lambda x: torch.linalg.vector_norm(x, 3.0, dim=-1),
+    "similarity": lambda x: functional.cosine_similarity(x[:, :1], x, dim=1),
+    "number": lambda x: x[0, 0, 0].half().item(),
+    "bools": lambda x: torch.index_put(x > 1, (torch.tensor([1, 1]),), x > 0, accumulate=True),
+    "histogram": lambda x: torch.histc(x, 7),
 }
 
 
