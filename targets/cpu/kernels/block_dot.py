@@ -46,7 +46,8 @@ class BlockContraction(Contraction):
     """Multiply words of rounded rows by numbers of few bits, four bytes at a time.
 
     `multiply` takes unsigned bytes of the panel `stored` first, then those of a row. The sum of a
-    block, less the zero point times the sum of the row's numbers, is exact.
+    block, less the zero point times the sum of the row's numbers, is exact. Panels are read faster
+    without prefetches: requests for lines that the processor foresees delay it.
     """
 
     stored: BlockPanel

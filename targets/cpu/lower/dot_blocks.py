@@ -1,5 +1,7 @@
 """Lowerings of products of rounded activations with packed matrices of few bits."""
 
+from dataclasses import replace
+
 from ....dialects import cpu
 from ....dialects.core.sizes.atoms import Size, is_symbolic
 from ....dialects.core.sizes.limits import at_least
@@ -110,14 +112,15 @@ def lower_dot_block_mat_mul(
         left.word,
         panel,
         finish,
-        once=True,
         multiply=choose_dot(kernel.machine, "ui8", op.bits),
         stored=panel,
         rounded=left,
     )
 
     def sections(wanted: Size, tile: Tile) -> list[Section]:
-        made = product.sections(tile, (), lambda _: product)
+        # Few rows take one pass; of many, a second one for the rest costs little, and less code.
+        taken = replace(product, once=tile is few)
+        made = taken.sections(tile, (), lambda _: taken)
         return [section.only_if(wanted) for section in made]
 
     few, many = (block_dot_tile(kernel.machine, rows, panel.width, most) for most in (2, 1))

@@ -5,7 +5,7 @@ from ....dialects.core.sizes.atoms import Size, is_symbolic
 from ....dialects.core.sizes.limits import at_least
 from ....dialects.core.tensor import DTYPES
 from ...kernels.arithmetic import compute_dtype
-from ..kernels.block_panels import BlockPanel, DequantizedPanel
+from ..kernels.block_panels import BlockPanel, DequantizedPanel, Table
 from ..kernels.buffer import Buffer, Lanes
 from ..kernels.builder import KernelBuilder
 from ..kernels.contraction import Contraction
@@ -33,7 +33,7 @@ def lower_packed_block_mat_mul(
     op: cpu.PackedBlockMatMul, kernel: KernelBuilder, a: Buffer, w: Buffer, y: Epilogue
 ) -> None:
     rows, dtype = _rows(a), compute_dtype(a.dtype)
-    stored = BlockPanel(w, op.layout)
+    stored = BlockPanel(w, op.layout, Table.of(kernel.machine, op.layout))
     tile = fit_tile(kernel.machine, dtype, rows, stored.width)
     forms: Forms = [(1, stored)]
     if not at_least(tile.rows, rows):
