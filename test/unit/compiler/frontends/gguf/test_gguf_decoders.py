@@ -144,6 +144,23 @@ def test_products_of_few_bits_stay_packed(tmp_path: Path) -> None:
     assert table.size == 40 * 256  # one copy, for words and logits
 
 
+def test_compiled_code_multiplies_by_few_bits(tmp_path: Path) -> None:
+    kinds = {
+        **{"attn_q": Type.Q4_0, "attn_k": Type.Q8_0, "attn_v": Type.Q5_K, "attn_out": Type.Q6_K},
+        **{"ffn_gate": Type.Q4_K, "ffn_up": Type.Q2_K, "ffn_down": Type.Q4_1},
+        **{"token_embd": Type.Q4_K, "output": Type.MXFP4},
+    }
+    kept = write(tmp_path / "model.gguf", WIDE, weights(WIDE), kinds)
+    wanted = logits(WIDE, kept, TEXT[:6])
+    cache = {"past_sequence_length": 0, "total_sequence_length": 6}
+    shapes = {"batch_size": 1, "sequence_length": 6, **cache}
+    session = trivium.compile(str(tmp_path / "model.gguf"), shapes=shapes)
+    feeds = {"input_ids": TEXT[None, :6], "attention_mask": np.ones((1, 6), np.int64)}
+    got = session.run({**feeds, **empty(WIDE)})["logits"][0]
+    np.testing.assert_allclose(got, wanted, rtol=1e-4, atol=2e-5)
+    assert session.manifest.memory.weight_bytes < 0.4 * sum(a.nbytes for a in kept.values())
+
+
 # -- angles ---------------------------------------------------------------------------------------
 
 
