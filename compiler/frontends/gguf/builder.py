@@ -75,8 +75,12 @@ class DecoderBuilder:
 
     def build(self, shapes: Bindings) -> Module:
         """Build the function; raise CompileError for shapes that do not fit the model."""
-        shapes = {**default_ranges(self.decoder), **shapes}
-        found = input_types(declared_inputs(self.decoder), shapes, {})
+        inputs = declared_inputs(self.decoder)
+        symbols = {axis.symbol for each in inputs for axis in each.axes}
+        ranges = {name for name, size in shapes.items() if isinstance(size, Range)}
+        if ranges <= symbols:  # others would be second ranges of the same axes
+            shapes = {**default_ranges(self.decoder), **shapes}
+        found = input_types(inputs, shapes, {})
         self.main.declare_symbols(found.ranges)
         for name, type_ in found.types.items():
             self.inputs[name] = self.main.add_input(name, type_, node_location(name, [name]))

@@ -92,6 +92,7 @@ def read_hyperparameters(file: GgufFile) -> Hyperparameters:
         settings.real(f"{which}_logit_softcapping", 0.0, above=-1.0) if flags.post_norm else 0.0
         for which in ("attn", "final")
     ]
+    settings.fixed("attention.causal", True)
     rotated = settings.integer("rope.dimension_count", size, most=size)
     _check_heads(settings, heads, shared, size, rotated)
     found = Hyperparameters(
@@ -154,6 +155,8 @@ def _rope(settings: Settings) -> RopeScaling:
     )
     magnitude = settings.real("rope.scaling.attn_factor", 1.0)
     if kind == "yarn":
+        settings.fixed("rope.scaling.yarn_ext_factor", 1.0)
+        settings.fixed("rope.scaling.yarn_attn_factor", 1.0)
         magnitude *= 1 + 0.1 * math.log(max(factor, 1.0))
     return RopeScaling(
         base=settings.real("rope.freq_base", 10000.0),

@@ -73,6 +73,12 @@ class Settings:
         self._fault(key, found, f"a period, or {layers} flags")
         return (False,) * layers
 
+    def fixed(self, key: str, value: float | bool) -> None:
+        """Note a key that has another value than the one that is supported."""
+        found = self._value(key)
+        if found is not None and (isinstance(found, np.ndarray) or found != value):
+            self._fault(key, found, f"{value}, which alone is supported")
+
     def refuse_others(self) -> None:
         """Note all keys of the architecture that nothing has read and that are not zero."""
         for key, value in self._metadata.items():

@@ -63,3 +63,13 @@ func.func @keeps_integers_and_stacks(%x: tensor<1x32xi32>, %a: tensor<2x1x16xf32
   %z = "tri.mat_mul"(%a, %s) : (tensor<2x1x16xf32>, tensor<2x16x2xf32>) -> tensor<2x1x2xf32>
   return %y, %z : tensor<1x2xi32>, tensor<2x1x2xf32>
 }
+
+// Scales have the type of what is multiplied.
+// CHECK-LABEL: func.func @rounds_matrices_of_half_types
+// CHECK:         dense<3.332520e-02> : tensor<1x2xf16>
+// CHECK:         "tri.block_quantized_mat_mul"({{.*}} -> tensor<1x1xf16>
+func.func @rounds_matrices_of_half_types(%x: tensor<1x32xf16>) -> tensor<1x1xf16> {
+  %w = "tri.constant"() {value = dense<0.5> : tensor<32x1xf16>} : () -> tensor<32x1xf16>
+  %y = "tri.mat_mul"(%x, %w) : (tensor<1x32xf16>, tensor<32x1xf16>) -> tensor<1x1xf16>
+  return %y : tensor<1x1xf16>
+}

@@ -42,6 +42,18 @@ def test_the_nearest_integers_are_those_of_onnxruntime(form: BlockForm, depth: i
         np.testing.assert_array_equal(made.zeros, unpack_bits(zeros, form.bits)[:, :blocks])
 
 
+@pytest.mark.parametrize("form", FORMS, ids=spelled)
+def test_integers_are_for_scales_as_they_are_stored(form: BlockForm) -> None:
+    matrix = RANDOM.standard_normal((24, 96)).astype(np.float32)
+    made = round_to_nearest(matrix, form, np.float16)
+    np.testing.assert_array_equal(made.scales, made.scales.astype(np.float16))
+    steps = np.abs(made.dequantized(96) - matrix).reshape(24, 3, 32) / np.abs(
+        made.scales[..., None]
+    )
+    inside = (made.numbers > 0) & (made.numbers < form.highest)
+    assert steps[inside].max() <= 0.5 + 1e-4
+
+
 def correlated(samples: int, depth: int) -> Any:
     """Draw inputs most of which are sums of a few numbers."""
     mixed = RANDOM.standard_normal((depth, depth)) * np.exp(-np.arange(depth) / 10)[:, None]

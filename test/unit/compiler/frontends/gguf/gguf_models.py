@@ -13,7 +13,7 @@ from gguf import GGMLQuantizationType as Type
 
 @dataclass(frozen=True)
 class Model:
-    """Say how a decoder is: its architecture, sizes, and what is not there in all of them."""
+    """Describe a decoder: its architecture, sizes, and what not all of them have."""
 
     arch: str = "llama"
     layers: int = 2
@@ -158,7 +158,12 @@ def write(
     if model.period:
         writer.add_uint32(f"{model.arch}.attention.sliding_window_pattern", model.period)
     for key, value in model.keys.items():
-        add = {str: writer.add_string, int: writer.add_uint32, float: writer.add_float32}
+        add = {
+            bool: writer.add_bool,
+            float: writer.add_float32,
+            int: writer.add_uint32,
+            str: writer.add_string,
+        }
         add[type(value)](f"{model.arch}.{key}", value)
     kept: Weights = {}
     for number, (name, array) in enumerate(given.items()):

@@ -19,6 +19,7 @@ from trivium.dialects.core.interpret import run
 from trivium.dialects.core.location import describe
 from trivium.dialects.core.mlir import new_context
 from trivium.dialects.core.module import ops
+from trivium.dialects.core.symbol_table import symbols_of_function
 from trivium.test.unit.compiler.frontends.gguf.gguf_models import (
     Model,
     Weights,
@@ -142,6 +143,43 @@ def test_products_of_few_bits_stay_packed(tmp_path: Path) -> None:
     table = module.weights["token_embd.weight"]
     assert table.dtype == np.uint8
     assert table.size == 40 * 256  # one copy, for words and logits
+
+
+def test_compiled_code_multiplies_by_few_bits(tmp_path: Path) -> None:
+    kinds = {
+        **{"attn_q": Type.Q4_0, "attn_k": Type.Q8_0, "attn_v": Type.Q5_K, "attn_out": Type.Q6_K},
+        **{"ffn_gate": Type.Q4_K, "ffn_up": Type.Q2_K, "ffn_down": Type.Q4_1},
+        **{"token_embd": Type.Q4_K, "output": Type.MXFP4},
+    }
+    kept = write(tmp_path / "model.gguf", WIDE, weights(WIDE), kinds)
+    wanted = logits(WIDE, kept, TEXT[:6])
+    cache = {"past_sequence_length": 0, "total_sequence_length": 6}
+    shapes = {"batch_size": 1, "sequence_length": 6, **cache}
+    session = trivium.compile(str(tmp_path / "model.gguf"), shapes=shapes)
+    feeds = {"input_ids": TEXT[None, :6], "attention_mask": np.ones((1, 6), np.int64)}
+    got = session.run({**feeds, **empty(WIDE)})["logits"][0]
+    np.testing.assert_allclose(got, wanted, rtol=1e-4, atol=2e-5)
+    assert session.manifest.memory.weight_bytes < 0.4 * sum(a.nbytes for a in kept.values())
+
+
+def test_ranges_of_sizes(tmp_path: Path) -> None:
+    """Without any, a cache begins empty and ends at the context; the user may bind any axis."""
+    model = Model(layers=1, context=48)
+    write(tmp_path / "model.gguf", model, weights(model))
+
+    def ranges(**shapes: Any) -> dict[str, tuple[int, int | None]]:
+        with new_context():
+            module = import_gguf(tmp_path / "model.gguf", shapes=shapes)
+            found = symbols_of_function(module.main)
+            return {name: (each.low, each.high) for name, each in found.items()}
+
+    free = {"batch_size": (1, None), "sequence_length": (1, None)}
+    past, total = "past_sequence_length", "total_sequence_length"
+    assert ranges() == {**free, past: (0, 48), total: (1, 48)}
+    assert ranges(**{past: trivium.Range(0, 9)}) == {**free, past: (0, 9), total: (1, 48)}
+    assert ranges(**{past: 16}) == {**free, total: (1, 48)}
+    by_axis = {"past_key_values.0.key.2": trivium.Range(0, 9)}
+    assert ranges(**by_axis) == {**free, past: (0, 9), total: (1, None)}
 
 
 # -- angles ---------------------------------------------------------------------------------------

@@ -176,6 +176,7 @@ def test_of_many_faults_the_first_are_listed(tmp_path: Path) -> None:
 KEYS = {
     "expert_count": (8, "is 8: mixtures of experts are not supported"),
     "logit_scale": (0.5, "is 0.5, which is not supported"),
+    "attention.causal": (False, "is False, must be True, which alone is supported"),
     "rope.scaling.type": ("su", "is 'su', must be one of none, linear, longrope, yarn"),
     "rope.dimension_count": (17, "is 17, must be an integer in [1, 16], the same for all layers"),
 }
