@@ -10,13 +10,14 @@ from ..passes.eliminate import Eliminate
 from ..passes.fold.fold_casts import FoldCasts
 from ..passes.inline_parts import InlineParts
 from ..passes.lower_precision import LowerPrecision
+from ..passes.narrow_states import NarrowStates
 from ..passes.pack_narrow import PackNarrow
 from ..passes.parts import ANCHOR
 from ..passes.pipeline import Nest, Pipeline, Step
 from ..passes.quantize.lower_quantized import LowerQuantized
 from ..runtime.contents import PROCESS
 from ..targets.core import Target
-from ..targets.options import DEFAULT, F32, INTEGERS, CompileOptions
+from ..targets.options import DEFAULT, F32, HALVES, INTEGERS, CompileOptions
 from ..targets.placement.insert_copies import InsertCopies
 from ..targets.placement.partition import Partition
 from ..targets.placement.place import Place
@@ -36,6 +37,7 @@ def pipeline_for(target: str, opt_level: int, options: CompileOptions = DEFAULT)
     prepares = all(each.prepares for each in targets)
     selecting = _selecting(targets, opt_level, options)
     passes: tuple[Step, ...] = (
+        *_state_passes(options),
         *_integer_passes(options),
         *(step for each in selecting for step in each.early_passes(options)),
         *default_pipeline(
@@ -85,6 +87,11 @@ def _options_of(number: int, options: CompileOptions) -> CompileOptions:
 def _integer_passes(options: CompileOptions) -> tuple[Pass, ...]:
     """Return the passes that lower quantised ops to integer ops, before all others."""
     return (Eliminate(), LowerQuantized()) if options.quantized == INTEGERS else ()
+
+
+def _state_passes(options: CompileOptions) -> tuple[Pass, ...]:
+    dtype = HALVES.get(options.state_precision)
+    return (NarrowStates(dtype),) if dtype else ()
 
 
 def _precision_passes(options: CompileOptions) -> tuple[Pass, ...]:
