@@ -75,3 +75,9 @@ def test_rows_in_use_are_attended_to(
         made = [each(q, k, v, at, np.zeros(rows, np.int64)) for each in sessions]
         np.testing.assert_allclose(made[0], wanted, rtol=1e-4, atol=1e-5)
         np.testing.assert_array_equal(made[0], made[1])
+        if queries <= 4:
+            for entry, query in np.ndindex(len(starts), queries):
+                one, place = slice(entry, entry + 1), starts[entry] + query
+                parts = q[one, :, query : query + 1], k[one], v[one], np.array([place])
+                alone = sessions[0](*parts, np.zeros(place + 1, np.int64))
+                np.testing.assert_array_equal(made[0][one, :, query : query + 1], alone)
