@@ -15,6 +15,7 @@ from ..dialects.core.module import Module, declared, ops
 from ..dialects.core.op import Op
 from ..dialects.core.sizes.atoms import is_symbolic
 from ..dialects.core.sizes.dim import symbol
+from ..dialects.core.states import states_of
 from ..dialects.core.symbol_table import checks_of, symbols_of_function
 from ..dialects.core.tensor import DTYPES
 from ..runtime import contents as m
@@ -30,7 +31,6 @@ from ..targets.memory.weight_pool import WeightPools
 from ..targets.options import CompileOptions
 from ..targets.placement.place import explained_refusal
 from ..targets.program.calls import NumberedCall
-from ..targets.program.in_place import states_of
 from ..targets.program.program import Place, Program
 from ..targets.written import written
 from ..version import __version__

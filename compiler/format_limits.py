@@ -3,12 +3,13 @@
 from ..dialects import tri
 from ..dialects.core.module import Module
 from ..dialects.core.op import Op
-from ..passes.decompose import Decomposition, decomposition_rules
+from ..passes.decompose import Decompose, Decomposition, decomposition_rules
 from ..passes.rewriting import NoMatch, Rewriter, rewrite
 
 
 def decompose_mask_chains(module: Module) -> None:
-    """Replace each attention with several masks by ops that formats have."""
+    """Replace each attention with several masks, or to a cache, by ops that formats have."""
+    Decompose(ops=("cached_attention",)).run(module)
     rewrite(module, _MaskChain(tri.Attention, decomposition_rules()[tri.Attention]))
 
 

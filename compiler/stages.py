@@ -10,6 +10,7 @@ from ..passes.eliminate import Eliminate
 from ..passes.fold.fold_casts import FoldCasts
 from ..passes.inline_parts import InlineParts
 from ..passes.lower_precision import LowerPrecision
+from ..passes.narrow_states import NarrowStates
 from ..passes.pack_narrow import PackNarrow
 from ..passes.parts import ANCHOR
 from ..passes.pipeline import Nest, Pipeline, Step
@@ -17,7 +18,15 @@ from ..passes.quantize.lower_quantized import LowerQuantized
 from ..passes.quantize.round_activations import RoundActivations
 from ..runtime.contents import PROCESS
 from ..targets.core import Target
-from ..targets.options import AS_GIVEN, DEFAULT, EXACT, F32, INTEGERS, CompileOptions
+from ..targets.options import (
+    AS_GIVEN,
+    DEFAULT,
+    EXACT,
+    F32,
+    HALVES,
+    INTEGERS,
+    CompileOptions,
+)
 from ..targets.placement.insert_copies import InsertCopies
 from ..targets.placement.partition import Partition
 from ..targets.placement.place import Place
@@ -37,6 +46,7 @@ def pipeline_for(target: str, opt_level: int, options: CompileOptions = DEFAULT)
     prepares = all(each.prepares for each in targets)
     selecting = _selecting(targets, opt_level, options)
     passes: tuple[Step, ...] = (
+        *_state_passes(options),
         *_integer_passes(options),
         *(step for each in selecting for step in each.early_passes(options)),
         *default_pipeline(
@@ -93,6 +103,11 @@ def _activation_passes(options: CompileOptions) -> tuple[Pass, ...]:
     if options.activations == AS_GIVEN:
         return ()
     return (RoundActivations("" if options.activations == EXACT else options.activations),)
+
+
+def _state_passes(options: CompileOptions) -> tuple[Pass, ...]:
+    dtype = HALVES.get(options.state_precision)
+    return (NarrowStates(dtype),) if dtype else ()
 
 
 def _precision_passes(options: CompileOptions) -> tuple[Pass, ...]:

@@ -175,6 +175,12 @@ class CompileOptions:
         parse=text_pair,
         collects="pairs",
     )
+    state_precision: str = option(
+        F32,
+        "what f32 states are stored in where the model writes rows of them (f32 is the default): "
+        "inputs and outputs have that type",
+        choices=(F32, *HALVES),
+    )
     opt_level: int = option(
         2, "0: as written, 1: fold, 2: fold and fuse (the default)", choices=LEVELS, parse=int
     )

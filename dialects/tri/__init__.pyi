@@ -2,6 +2,7 @@
 from ..core.op import OPS as OPS
 from .attention.attention import Attention as Attention
 from .attention.attention import fills_of as fills_of
+from .attention.cached_attention import CachedAttention as CachedAttention
 from .attention.linear_attention import LinearAttention as LinearAttention
 from .attention.multihead import MultiheadAttention as MultiheadAttention
 from .body_types import check_symbols as check_symbols

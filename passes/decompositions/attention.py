@@ -11,16 +11,20 @@ from ...dialects.core.mlir import ir
 from ...dialects.tri.attention.attention import fills_of
 from ..building import (
     add,
+    cast,
     equal,
     expand,
+    less,
     mat_mul,
     mul,
     reduce_max,
     reshape,
     shape_of,
+    sub,
     transpose,
     where,
 )
+from ..fold.fold_slices import build_slice
 from .norms import narrowed, widened
 from .registry import decomposes
 
@@ -33,6 +37,21 @@ def attention(op: tri.Attention) -> ir.Value:
         widened(op.q), k, list(op.masks), scale=op.scale, causal=op.causal, fills=op.fills
     )
     return narrowed(mat_mul(weights, v), op.y)
+
+
+@decomposes(tri.CachedAttention)
+def cached_attention(op: tri.CachedAttention) -> ir.Value:
+    """Attend to the first rows, of which a mask shows each query those that it sees."""
+    dtype = tensor_of(op.q.type).dtype
+    k, v = (cast(build_slice(x, 2, 0, op.rows).y, dtype) for x in (op.k, op.v))
+    batch, _, queries, _ = shape_of(op.q)
+    start = reshape(cast(op.starts, "i64"), batch, 1, 1, 1)
+    place = add(start, reshape(tri.Iota.build(size=queries).y, queries, 1))
+    row = tri.Iota.build(size=op.rows).y
+    seen = tri.LessEqual.build(row, place).y
+    if op.window:
+        seen = tri.And.build(seen, less(sub(place, op.window), row)).y
+    return tri.Attention.build(op.q, k, v, [seen], scale=op.scale).y
 
 
 def attention_weights(

@@ -127,6 +127,11 @@ def _attention(op: tri.Attention) -> int:
     return 2 * (q.size + y.size) * k.shape[-2]
 
 
+def _cached_attention(op: tri.CachedAttention) -> int:
+    q, y = _tensors((op.q, op.y))
+    return 2 * (q.size + y.size) * op.rows
+
+
 def _recurrent(op: tri.Recurrent) -> int:
     x, w, r = _tensors((op.x, op.w, op.r))
     steps = x.shape[0] * x.shape[1]  # of all sequences together
@@ -171,6 +176,7 @@ _COUNTS: dict[str, Count] = {
     "cpu.panel_conv": _panel_conv,
     "cpu.winograd_conv": _winograd_conv,
     "tri.attention": _attention,
+    "tri.cached_attention": _cached_attention,
     "tri.block_quantized_mat_mul": _mat_mul,
     "tri.conv": _conv,
     "tri.conv_transpose": _conv_transpose,

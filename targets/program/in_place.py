@@ -9,33 +9,14 @@ from dataclasses import dataclass
 
 from ...dialects import tri
 from ...dialects.core.attributes import order_of, tensor_of
-from ...dialects.core.carried import state_of, updates_of
 from ...dialects.core.errors import CompileError, Diagnostic
 from ...dialects.core.location import describe
 from ...dialects.core.mlir import ir
-from ...dialects.core.module import Module, declared
+from ...dialects.core.module import Module
 from ...dialects.core.op import Op, view
+from ...dialects.core.states import State, returned, states_of
 from ..memory.values import VIEWS, viewed
 from .calls import Call
-
-
-@dataclass(frozen=True)
-class State:
-    """Name an output that is the new value of an input; `value` and `argument` are their values."""
-
-    output: str
-    input: str
-    value: ir.Value
-    argument: ir.Value
-
-
-def states_of(module: Module) -> list[State]:
-    """Return the states of a model, bound at the begin of a session or not."""
-    function, inputs, outputs = module.main, list(module.main_block.arguments), _returned(module)
-    named_inputs = dict(zip(declared(function, "inputs", len(inputs)), inputs, strict=True))
-    named_outputs = dict(zip(declared(function, "outputs", len(outputs)), outputs, strict=True))
-    pairs = {**state_of(function), **updates_of(function)}
-    return [State(o, i, named_outputs[o], named_inputs[i]) for o, i in pairs.items()]
 
 
 def find_scatter(state: State) -> tuple[tri.Group, tri.TensorScatter] | str:
@@ -118,16 +99,11 @@ def updated_states(module: Module, calls: Sequence[Call]) -> dict[ir.Value, ir.V
             others = list(map(viewed, call.operands))
             others.remove(argument)
             later = (value for each in calls[number + 1 :] for value in each.operands)
-            if argument in (*others, *map(viewed, (*later, *_returned(module)))):
+            if argument in (*others, *map(viewed, (*later, *returned(module)))):
                 message = f"'{update.op.op_name}' op updates an input in place that is read later"
                 raise CompileError([Diagnostic(describe(call.op.location), message)])
             found[update.result] = argument
     return found
-
-
-def _returned(module: Module) -> Sequence[ir.Value]:
-    operations = module.main_block.operations
-    return list(operations[len(operations) - 1].operation.operands)
 
 
 def copied_states(module: Module, updated: Collection[ir.Value]) -> dict[str, str]:

@@ -15,14 +15,15 @@ MOST = 48
 
 
 @cache
-def compiled(family: Family, capacity: Any) -> trivium.Session:
+def compiled(family: Family, capacity: Any, precision: str = "f32") -> trivium.Session:
     shapes = {
         "past_sequence_length": capacity,
         "total_sequence_length": trivium.Range(1, MOST),
         "batch_size": trivium.Range(1, 4),
         "sequence_length": trivium.Range(1, 16),
     }
-    return trivium.compile(decoder(family), shapes=shapes, states=STATES)
+    model = decoder(family)
+    return trivium.compile(model, shapes=shapes, states=STATES, state_precision=precision)
 
 
 class Peer:
@@ -108,3 +109,22 @@ def test_more_rows_than_the_cache_has_are_refused():
     with pytest.raises(trivium.RunError, match=r"must be at most .*, the rows of the cache"):
         session.run(feeds | caches)
     assert not any(array.any() for array in caches.values())
+
+
+def test_caches_in_half_precision_have_rounded_rows():
+    """Those of the first layer depend on words alone: they are the rounded ones of f32."""
+    sessions = [compiled(LLAMA, MOST), compiled(LLAMA, MOST, "fp16")]
+    full, half = (LLAMA.empty(1, MOST), LLAMA.empty(1, MOST))
+    half = {name: array.astype(np.float16) for name, array in half.items()}
+    assert all(pair.in_place for pair in sessions[1].manifest.carried)
+    rng = np.random.default_rng(2)
+    rows = 0
+    for length in (6, 1, 1, 9, 1):
+        rows += length
+        ids = rng.integers(0, LLAMA.words, (1, length))
+        feeds = {"input_ids": ids, "attention_mask": np.ones((1, rows), np.int64)}
+        runs = zip(sessions, (full, half), strict=True)
+        wanted, got = (session.run(feeds | caches)["logits"] for session, caches in runs)
+        np.testing.assert_allclose(got, wanted, atol=2e-2)
+    for name in ("past_key_values.0.key", "past_key_values.0.value"):
+        np.testing.assert_array_equal(half[name], full[name].astype(np.float16))

@@ -88,6 +88,13 @@ def positions(step: Step) -> Value:
     return tri.Maximum.build(tri.Minimum.build(place, last).y, number(0)).y
 
 
+def first_positions(step: Step) -> Value:
+    """Return the position of the first query of each entry, [batch]."""
+    if step.past is not None:
+        return tri.Expand.build(number(step.past), shape=(step.batch,)).y
+    return tri.Reshape.build(step.before, shape=(step.batch,)).y
+
+
 def appended(past: Value | None, new: Value, step: Step) -> Value:
     """Write new rows, [batch, heads, length, size], behind those of the past that are in use.
 

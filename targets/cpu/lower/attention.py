@@ -5,7 +5,7 @@ transposed once for each head, so that scores are a matrix product over contiguo
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from ....dialects import tri
 from ....dialects.core.sizes.atoms import Size, is_symbolic
@@ -46,35 +46,60 @@ def lower_attention(
     shared = heads // k.shape[-3]
     batch = math.prod(q.shape[:-3])
     wide = [mask.broadcast_to((*q.shape[:-1], keys)) for mask in masks]
-    work = _Attention(
-        op,
+    flat = [kernel.reshaped(mask, (batch, heads, queries, keys)) for mask in wide]
+    work = WholeAttention(
         kernel,
         q.reshape((batch, heads, queries, inner)),
         k.reshape((batch, heads // shared, *k.shape[-2:])),
         v.reshape((batch, heads // shared, *v.shape[-2:])),
-        [kernel.reshaped(mask, (batch, heads, queries, keys)) for mask in wide],
         y.reshape((batch, heads, queries, v.shape[-1])),
+        op.scale,
+        _masked(op, flat, queries, keys),
     )
-    full, _, tails = cut(queries, work.block)
-    spread(
-        Section((batch, heads), full + tails, lambda at: work.head(at, [at[0], at[1] // shared]))
-    )
+    spread(work.section())
 
 
-class _Attention:
+Mask = Callable[[Value, Sequence[IndexExpr], IndexExpr, IndexExpr, Lanes], Value]
+"""Mask scores of a head, given a query, the first key and lanes over keys."""
+
+
+def _masked(op: tri.Attention, masks: Sequence[Buffer], queries: Size, keys: Size) -> Mask:
+    filled_masks = list(zip(masks, fills_of(masks, op.fills), strict=True))
+
+    def mask(
+        value: Value, at: Sequence[IndexExpr], query: IndexExpr, key: IndexExpr, lanes: Lanes
+    ) -> Value:
+        for each, fill in filled_masks:
+            seen = each.load([*at, query, key], lanes)
+            value = seen.select(value, fill) if seen.dtype == "i1" else value + seen
+        if op.causal:
+            dtype = place_dtype(greatest(keys, queries))
+            places = neighbours(key, lanes, dtype)
+            before = places.less_equal(splat_index(query, lanes.width, dtype))
+            value = before.select(value, -math.inf)
+        return value
+
+    return mask
+
+
+class WholeAttention:
+    """Attend from blocks of queries of a head to all of its keys, which are transposed before.
+
+    Queries are [batch, heads, length, size], keys and values have the same or fewer heads.
+    """
+
     def __init__(
         self,
-        op: tri.Attention,
         kernel: KernelBuilder,
         q: Buffer,
         k: Buffer,
         v: Buffer,
-        masks: Sequence[Buffer],
         y: Epilogue,
+        scale: float,
+        mask: Mask,
     ) -> None:
-        self.op, self.kernel = op, kernel
+        self.kernel, self.scale, self.mask = kernel, scale, mask
         self.q, self.k, self.v, self.y = q, k, v, y
-        self.masks = list(zip(masks, fills_of(masks, op.fills), strict=True))
         self.queries, inner = q.shape[-2:]
         self.keys = k.shape[-2]
         self.dtype = compute_dtype(q.dtype)
@@ -83,7 +108,16 @@ class _Attention:
         self.scores = private_rows(kernel, self.block, self.keys, self.dtype)
         self.scales = kernel.private((self.block,), self.dtype)
 
-    def head(self, at: Sequence[IndexExpr], source: Sequence[IndexExpr]) -> list[Piece]:
+    def section(self) -> Section:
+        """Return the iterations over all blocks of queries."""
+        batch, heads = self.q.shape[:2]
+        shared = heads // self.k.shape[1]
+        full, _, tails = cut(self.queries, self.block)
+        return Section(
+            (batch, heads), full + tails, lambda at: self._head(at, [at[0], at[1] // shared])
+        )
+
+    def _head(self, at: Sequence[IndexExpr], source: Sequence[IndexExpr]) -> list[Piece]:
         """Prepare one head; keys and values come from the head `source`, which may be shared.
 
         Returns its blocks of queries.
@@ -104,7 +138,7 @@ class _Attention:
 
     def _score(self, at: Sequence[IndexExpr], first: IndexExpr, count: Size) -> None:
         def finish(i: IndexExpr, j: IndexExpr, value: Value, lanes: Lanes) -> None:
-            score = self._masked(value, at, first + i, j, lanes)
+            score = self.mask(value * self.scale, at, first + i, j, lanes)
             self.scores.store(score, [i, j], self._whole(lanes))
 
         Contraction(
@@ -116,20 +150,6 @@ class _Attention:
             DirectPanel(self.columns),
             finish,
         ).emit(choose_tile(self.kernel.machine, self.dtype, count, self.keys))
-
-    def _masked(
-        self, value: Value, at: Sequence[IndexExpr], query: IndexExpr, key: IndexExpr, lanes: Lanes
-    ) -> Value:
-        value = value * self.op.scale
-        for mask, fill in self.masks:
-            seen = mask.load([*at, query, key], lanes)
-            value = seen.select(value, fill) if seen.dtype == "i1" else value + seen
-        if self.op.causal:
-            dtype = place_dtype(greatest(self.keys, self.queries))
-            keys = neighbours(key, lanes, dtype)
-            before = keys.less_equal(splat_index(query, lanes.width, dtype))
-            value = before.select(value, -math.inf)
-        return value
 
     def _normalise(self, row: IndexExpr) -> None:
         """Store the exponentials of the scores of a query, and the factor that normalizes them."""

@@ -3,8 +3,9 @@
 from ....dialects import cpu
 from ....dialects.core.mlir import ir
 from ....dialects.core.module import Module
+from ....dialects.core.states import states_of
 from ....passes.core import Pass
-from ...program.in_place import find_scatter, states_of
+from ...program.in_place import find_scatter
 
 CPU = "cpu"
 

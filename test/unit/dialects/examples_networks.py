@@ -146,6 +146,18 @@ def attention(pick: Pick) -> Example:
     return Example((q, k, v, masks), attributes)
 
 
+def cached_attention(pick: Pick) -> Example:
+    dtype, (batch, queries, d, e) = pick.one(*FLOATS), pick.ints(4, 1, 3)
+    heads, shared, capacity = pick.between(1, 2), pick.between(1, 2), pick.between(0, 5)
+    rows = pick.between(0, capacity)
+    q = pick.array((batch, heads * shared, queries, d), dtype)
+    k = pick.array((batch, heads, capacity, d), dtype)
+    v = pick.array((batch, heads, capacity, e), dtype)
+    starts = np.array(pick.ints(batch, -1, 5), pick.one(np.int64, np.int32))
+    attributes = {"rows": rows, "scale": pick.number(), "window": pick.between(0, 3)}
+    return Example((q, k, v, starts), attributes)
+
+
 def multihead_attention(pick: Pick) -> Example:
     dtype, (batch, queries, keys, heads, size) = pick.one(*FLOATS), pick.ints(5, 1, 2)
     e, first = heads * size, pick.flag()
@@ -313,6 +325,7 @@ NETWORKS: dict[type[tri.TriOp], Maker] = {
     tri.LpNormalize: lp_normalize,
     tri.Lrn: lrn,
     tri.Attention: attention,
+    tri.CachedAttention: cached_attention,
     tri.MultiheadAttention: multihead_attention,
     tri.Rnn: recurrent(1),
     tri.Gru: recurrent(3, linear_before_reset=flag),

@@ -42,6 +42,7 @@ NOT_IN_TORCH = {
         tri.LinearAttention,
         tri.OneHot,
         tri.TensorScatter,
+        tri.CachedAttention,
         tri.TreeEnsemble,
     ),
     *(tri.ReverseSequence, tri.ScatterNd, tri.DeformConv, tri.RoiAlign, tri.MaxRoiPool),

@@ -9,7 +9,14 @@ from ......dialects.core.errors import Invalid, Unsupported
 from ......dialects.core.sizes.checks import need, need_same, need_same_shape
 from ......dialects.core.sizes.limits import is_same
 from ....core.values import cast, constant, counted, number, tensor
-from ....decoding.cache import Step, appended, positions, seen, step_of
+from ....decoding.cache import (
+    Step,
+    appended,
+    first_positions,
+    positions,
+    seen,
+    step_of,
+)
 from ....decoding.capped_attention import capped_attention
 from ....decoding.heads import default_scale, first_rows, heads_apart, joined, merge_heads
 from ....decoding.rotary import at_positions, rotate
@@ -95,6 +102,14 @@ def group_query_attention(
         angles = tuple(at_positions(cache, places, 2) for cache in (cos_cache, sin_cache))
         q, k = (rotate(x, *angles, interleaved=bool(rotary_interleaved)) for x in (q, k))
     q, k, v = (tri.Transpose.build(x, permutation=(0, 2, 1, 3)).y for x in (q, k, v))
+    sink = _sink(head_sink, num_heads, bool(smooth_softmax))
+    scale = scale or default_scale(q)
+    is_plain = sink is None and not softcap and attention_bias is None and bool(causal)
+    if is_plain and not sliding_window_cache:
+        k, v = appended(past_key, k, step), appended(past_value, v, step)
+        first, window = first_positions(step), max(local_window_size, 0)
+        y = tri.CachedAttention.build(q, k, v, first, rows=total, scale=scale, window=window).y
+        return merge_heads(y), k, v
     if sliding_window_cache:
         cache = WindowCache(past_key, step, local_window_size)
         keys, values = joined(past_key, k), joined(past_value, v)
@@ -108,8 +123,6 @@ def group_query_attention(
         masks = [] if mask is None else [mask]
     if attention_bias is not None:
         masks.append(checked_bias(attention_bias, step.length, total))
-    sink = _sink(head_sink, num_heads, bool(smooth_softmax))
-    scale = scale or default_scale(q)
     if softcap or sink is not None:
         y = capped_attention(q, keys, values, masks, scale=scale, softcap=softcap, sink=sink)
     else:

@@ -1,0 +1,68 @@
+"""Attention to a cache: each query mixes the rows that are in use up to its own position."""
+
+import numpy as np
+
+from ...core.errors import Invalid
+from ...core.fields import Operand, Result
+from ...core.numerics.precision import narrow, widen
+from ...core.sizes.checks import need, need_divides, need_same, need_same_shape
+from ...core.tensor import Array, Tensor, same_dtype
+from ..dialect import TriOp
+from ..numeric import need_float, need_integer, softmax_rows
+
+
+class CachedAttention(TriOp):
+    """Compute `softmax(scale * q @ kᵀ) @ v` for every head, of the rows that a query sees.
+
+    `q` is [B, H, L, D], `k` is [B, G, C, D], `v` is [B, G, C, E], `y` is [B, H, L, E]; G divides H,
+    and H / G neighbouring query heads share one head of keys and values. Query i of entry b is at
+    position `starts[b] + i`, and sees the rows up to it: all of them, or with a `window` the last
+    ones, itself included. Rows from `rows` on are in use by no entry, and are never read; of the
+    others, those that a query does not see must be finite. A query that sees no row gives zeros.
+    Keys and values may be of another float type than queries. Half types are computed in f32.
+
+    Source: GroupQueryAttention of ONNX Runtime.
+    """
+
+    q: Operand
+    k: Operand
+    v: Operand
+    starts: Operand
+    rows: int
+    scale: float
+    window: int = 0
+    y: Result
+
+    anchor = True
+
+    def infer(self, q: Tensor, k: Tensor, v: Tensor, starts: Tensor) -> Tensor:
+        same_dtype(k, v)
+        ranks = [need_float(each).rank for each in (q, k, v)]
+        if ranks != [4, 4, 4]:
+            raise Invalid(f"operands have ranks {ranks}, must have 4")
+        (batch, heads, _, size), (_, shared, capacity, width) = q.shape, k.shape
+        fault = f"queries are {q}, keys {k}, must agree in the first and the last axis"
+        need_same_shape((batch, size), (k.shape[0], width), fault)
+        fault = f"keys are {k}, values {v}, must agree but for the last axis"
+        need_same_shape(k.shape[:-1], v.shape[:-1], fault)
+        need_divides(heads, shared, f"{heads} query heads do not share {shared} key heads evenly")
+        need(self.rows, 0, f"has {self.rows} rows, must not be negative")
+        need(capacity, self.rows, f"has {self.rows} rows in use, must be at most {capacity}")
+        if self.window < 0:
+            raise Invalid(f"window is {self.window}, must be 0 for none or above")
+        fault = f"starts are {starts}, must be one integer for each of {batch} entries"
+        need_same(need_integer(starts).size, batch, fault)
+        return Tensor((*q.shape[:-1], v.shape[-1]), q.dtype)
+
+    def reference(self, q: Array, k: Array, v: Array, starts: Array) -> Array:
+        shared = q.shape[1] // k.shape[1]
+        keys, values = (np.repeat(widen(x[:, :, : self.rows]), shared, axis=1) for x in (k, v))
+        place = starts.reshape(-1, 1, 1, 1) + np.arange(q.shape[2])[:, None]
+        row = np.arange(self.rows)
+        seen = row <= place
+        if self.window:
+            seen &= row > place - self.window
+        values = np.where(seen.any((1, 2))[:, None, :, None], values, 0)
+        scores = widen(q) @ keys.swapaxes(-1, -2) * widen(q).dtype.type(self.scale)
+        weights = softmax_rows(np.where(seen, scores, -np.inf))
+        return narrow((weights @ values).astype(widen(q).dtype), q)

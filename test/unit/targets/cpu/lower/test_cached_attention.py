@@ -1,0 +1,83 @@
+"""Attention to a cache, of sizes that fill chunks of rows and vectors: against numpy in f64."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from trivium.compiler.build import build_module
+from trivium.compiler.stages import pipeline_for
+from trivium.dialects.core.mlir import new_context
+from trivium.dialects.core.module import Module
+from trivium.runtime import Session
+from trivium.targets.options import CompileOptions
+
+CAPACITY = 400
+
+
+def model(shared: int, size: int, width: int, window: int, cache: str) -> str:
+    """Return a model of any number of entries, queries and rows in use, with two key heads."""
+    q = f'tensor<?x{2 * shared}x?x{size}xf32, ["N", "", "S", ""]>'
+    k = f'tensor<?x2x{CAPACITY}x{size}x{cache}, ["N", "", "", ""]>'
+    v = f'tensor<?x2x{CAPACITY}x{width}x{cache}, ["N", "", "", ""]>'
+    y = f'tensor<?x{2 * shared}x?x{width}xf32, ["N", "", "S", ""]>'
+    at, used = 'tensor<?xi64, ["N"]>', 'tensor<?xi64, ["T"]>'
+    return f"""
+    func.func @main(%q: {q}, %k: {k}, %v: {v}, %at: {at}, %used: {used}) -> {y}
+        attributes {{trivium.symbols = {{N = "1..", S = "1..", T = "1..{CAPACITY}"}}}} {{
+      %y = "tri.cached_attention"(%q, %k, %v, %at) {{rows = "T", scale = 0.3, window = {window}}}
+          : ({q}, {k}, {v}, {at}) -> {y}
+      return %y : {y}
+    }}"""
+
+
+def expected(q: Any, k: Any, v: Any, starts: Any, rows: int, window: int) -> Any:
+    q, k, v = (x.astype(np.float64) for x in (q, k, v))
+    y = np.zeros((*q.shape[:3], v.shape[-1]))
+    shared = q.shape[1] // k.shape[1]
+    for entry, head, query in np.ndindex(*q.shape[:3]):
+        place = int(starts[entry]) + query
+        first = max(place - window + 1, 0) if window else 0
+        seen = slice(first, min(place + 1, rows))
+        if first < seen.stop:
+            scores = 0.3 * k[entry, head // shared, seen] @ q[entry, head, query]
+            powers = np.exp(scores - scores.max())
+            y[entry, head, query] = powers @ v[entry, head // shared, seen] / powers.sum()
+    return y
+
+
+@pytest.mark.parametrize(
+    ("shared", "size", "width", "window", "cache", "machine"),
+    [
+        (4, 64, 64, 0, "f32", "native"),
+        (3, 40, 24, 70, "f32", "x86-64-v3"),
+        (1, 16, 80, 0, "f16", "native"),
+        (1, 8, 8, 9, "f16", "x86-64"),
+    ],
+)
+def test_rows_in_use_are_attended_to(
+    shared: int, size: int, width: int, window: int, cache: str, machine: str
+) -> None:
+    with new_context():
+        options = CompileOptions(machine=machine)
+        module = Module.parse(model(shared, size, width, window, cache))
+        package = build_module(module, pipeline_for("cpu", 2, options), options)
+    sessions = [Session(package, threads=threads) for threads in (1, 2)]
+    rng = np.random.default_rng(0)
+    kind = np.float16 if cache == "f16" else np.float32
+    for starts, queries in (([0], 1), ([130, 0, 383], 2), ([127], 4), ([100, 250], 7)):
+        rows = min(max(starts) + queries, CAPACITY)
+        q = rng.standard_normal((len(starts), 2 * shared, queries, size)).astype(np.float32)
+        k = rng.standard_normal((len(starts), 2, CAPACITY, size)).astype(kind)
+        v = rng.standard_normal((len(starts), 2, CAPACITY, width)).astype(kind)
+        k[:, :, rows:] = v[:, :, rows:] = np.nan  # nobody may read what is not in use
+        at = np.array(starts)
+        wanted = expected(q, k, v, at, rows, window)
+        made = [each(q, k, v, at, np.zeros(rows, np.int64)) for each in sessions]
+        np.testing.assert_allclose(made[0], wanted, rtol=1e-4, atol=1e-5)
+        np.testing.assert_array_equal(made[0], made[1])
+        if queries <= 4:
+            for entry, query in np.ndindex(len(starts), queries):
+                one, place = slice(entry, entry + 1), starts[entry] + query
+                parts = q[one, :, query : query + 1], k[one], v[one], np.array([place])
+                alone = sessions[0](*parts, np.zeros(place + 1, np.int64))
+                np.testing.assert_array_equal(made[0][one, :, query : query + 1], alone)
