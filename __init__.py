@@ -1,8 +1,8 @@
 """Trivium compiles a neural network once and runs it on CPUs, GPUs and accelerators.
 
 `compile` a model to a session, or `build` a package of it, `load` a saved one, `check` where a
-model would run, ask of each node whether a target `can_run` it, `quantize` a model by data;
-everything is imported on first use. Start reading at `compiler/driver.py`.
+model would run, ask of each node whether a target `can_run` it, `quantize` a model by data, or its
+weights alone; everything is imported on first use. Start reading at `compiler/driver.py`.
 """
 
 from importlib import import_module
@@ -13,7 +13,7 @@ from .version import __version__ as __version__
 if TYPE_CHECKING:
     from .compiler.check import can_run, check
     from .compiler.driver import build, compile
-    from .compiler.quantize import quantize
+    from .compiler.quantize import quantize, quantize_weights
     from .dialects.core.errors import CompileError
     from .dialects.core.sizes.symbols import Range
     from .runtime import Generator, PackageError, RunError, Sampling, Session, load
@@ -32,6 +32,7 @@ _EXPORTS = {
     "compile": ".compiler.driver",
     "load": ".runtime",
     "quantize": ".compiler.quantize",
+    "quantize_weights": ".compiler.quantize",
 }
 
 __all__ = [
@@ -48,6 +49,7 @@ __all__ = [
     "compile",
     "load",
     "quantize",
+    "quantize_weights",
 ]
 
 

@@ -7,7 +7,7 @@ from ..runtime.spelling import count
 from .spelling import columns
 
 if TYPE_CHECKING:
-    from ..compiler.quantize import Closeness, Report, Sensitivity
+    from ..compiler.quantize import Closeness, Report, Sensitivity, WeightReport
 
 HEAD = ("SQNR", "cosine", "local SQNR", "local cosine", "value", "op", "node")
 
@@ -19,6 +19,31 @@ def quantization_report(report: "Report", whole: bool) -> str:
     what `trivium quantize --report` prints.
     """
     parts = [_values(report)] * whole + [_outputs(report)] + [_floats(report)] * bool(report.floats)
+    return "\n\n".join(parts)
+
+
+def weight_report(report: "WeightReport") -> str:
+    """Return how close products with quantised weights are, worst first, and the outputs if known.
+
+    Without data, it is how close the weights are.
+    """
+    rows = [
+        (
+            *_closeness(each.result or each.matrix),
+            *_closeness(each.matrix),
+            f"{each.columns}x{each.depth}",
+            each.node,
+        )
+        for each in report.products
+    ]
+    head = ("SQNR", "cosine", "weights' SQNR", "weights' cosine", "matrix", "node")
+    if not report.batches:
+        rows = [row[2:] for row in rows]
+        head = head[2:]
+    parts = ["\n".join(["products with quantised weights", *columns([head, *rows])])]
+    if report.outputs:
+        outputs = [(*_closeness(close), name) for name, close in report.outputs.items()]
+        parts.append("\n".join(["outputs of the quantised model", *columns(outputs)]))
     return "\n\n".join(parts)
 
 

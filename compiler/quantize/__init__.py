@@ -1,10 +1,13 @@
 """Post-training quantisation: run a model on data, choose scales, round values and weights.
 
-`trivium.quantize` and the command line import it; it imports the driver. Start reading at
-`driver.py`.
+`trivium.quantize`, `trivium.quantize_weights` and the command line import it; it imports the
+driver. Start reading at `driver.py`; `weights.py` quantises weights alone.
 """
 
 from .closeness import Closeness as Closeness
 from .driver import quantize as quantize
 from .report import Report as Report
 from .report import Sensitivity as Sensitivity
+from .weights import ProductError as ProductError
+from .weights import WeightReport as WeightReport
+from .weights import quantize_weights as quantize_weights

@@ -8,6 +8,7 @@ from zipfile import BadZipFile
 import numpy as np
 
 from ...dialects.core.errors import CompileError
+from ...dialects.core.sizes.atoms import is_symbolic
 from ...dialects.core.tensor import Array, Tensor, numpy_dtype
 
 Data = Mapping[str, Array] | str | os.PathLike[str]
@@ -31,6 +32,8 @@ def read_data(data: Data) -> dict[str, Array]:
 
 def batches(data: Mapping[str, Array], inputs: Mapping[str, Tensor]) -> list[dict[str, Array]]:
     """Cut data into feeds of the model's shapes, along the first axis.
+
+    Where a size is a symbol, data may have any; a batch whose size is one has one sample.
 
     Raises CompileError for the first input that is missing, unknown, of another type or shape, has
     no samples or not as many as others, or has numbers that are not finite.
@@ -59,19 +62,31 @@ def _count(name: str, array: Array, tensor: Tensor) -> int:
     if array.dtype != dtype:
         raise CompileError(f"{where} is {array.dtype}, must be {dtype}")
     shape = "x".join(map(str, tensor.shape[1:])) or "scalar"
-    if not tensor.shape or array.ndim != tensor.rank or array.shape[1:] != tensor.shape[1:]:
+    if not tensor.shape or array.ndim != tensor.rank or not _fits(array, tensor):
         have = "x".join(map(str, array.shape)) or "scalar"
         raise CompileError(f"{where} has shape {have}, must be samples of {shape}")
     if not array.shape[0]:
         raise CompileError(f"{where} is empty, must have 1 sample or more")
-    if array.shape[0] % tensor.shape[0]:
-        have, batch = array.shape[0], tensor.shape[0]
+    batch = _batch(tensor)
+    if array.shape[0] % batch:
+        have = array.shape[0]
         raise CompileError(f"{where} has {have} samples, must be a multiple of the batch, {batch}")
     finite: Any = np.isfinite(array) if array.dtype.kind == "f" else np.True_
     if not finite.all():
         place = tuple(int(index) for index in np.argwhere(~finite)[0])
         raise CompileError(f"{where} has {array[place]} at {list(place)}, must be finite")
-    return array.shape[0] // tensor.shape[0]
+    return array.shape[0] // batch
+
+
+def _fits(array: Array, tensor: Tensor) -> bool:
+    pairs = zip(array.shape[1:], tensor.shape[1:], strict=True)
+    return all(is_symbolic(wanted) or have == wanted for have, wanted in pairs)
+
+
+def _batch(tensor: Tensor) -> int:
+    """Return how many samples are fed at once."""
+    first = tensor.shape[0]
+    return 1 if is_symbolic(first) else first
 
 
 def _feeds(
@@ -79,6 +94,6 @@ def _feeds(
 ) -> Iterator[dict[str, Array]]:
     for index in range(count):
         yield {
-            name: np.ascontiguousarray(data[name][index * t.shape[0] : (index + 1) * t.shape[0]])
+            name: np.ascontiguousarray(data[name][index * _batch(t) : (index + 1) * _batch(t)])
             for name, t in inputs.items()
         }

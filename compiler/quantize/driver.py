@@ -5,11 +5,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...dialects.core.arguments import flag, function, number, one_of, optional, path
-from ...dialects.core.attributes import tensor_of
 from ...dialects.core.errors import CompileError
 from ...dialects.core.mlir import new_context
 from ...dialects.core.module import Module
-from ...dialects.core.tensor import Bindings, Tensor
+from ...dialects.core.tensor import Bindings
 from ...passes.decompose import Decompose
 from ...passes.default import WHOLE, default_pipeline
 from ...passes.pipeline import Pipeline
@@ -26,7 +25,7 @@ from .observe import Feed, observe
 from .ranges import METHODS, Form
 from .report import Report
 from .sensitivity import examine
-from .variants import input_names
+from .variants import input_types
 
 MOST_BATCHES = 8
 """On how many batches the model is run for each value that is examined."""
@@ -92,7 +91,7 @@ def quantize(
         else:
             assert data is not None
             form = Form(storage, symmetric, method, percentile)
-            feeds = batches(read_data(data), _inputs(module))
+            feeds = batches(read_data(data), input_types(module))
             scales = calibrate(module, feeds, form, progress)
             if cosine is not None or report is not None:
                 some = feeds[:: -(-len(feeds) // MOST_BATCHES)]
@@ -116,11 +115,6 @@ def calibrate(module: Module, feeds: Sequence[Feed], form: Form, progress: Progr
     seen = observe(module, feeds, form, progress)
     values = {n: Scale(form.kind_of(each), each.least, each.most) for n, each in seen.items()}
     return ScaleTable(values, form.method)
-
-
-def _inputs(module: Module) -> dict[str, Tensor]:
-    types = [tensor_of(value.type) for value in module.main_block.arguments]
-    return dict(zip(input_names(module), types, strict=True))
 
 
 def _check(data: Data | None, table: str, chosen: bool, reported: bool) -> None:

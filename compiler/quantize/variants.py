@@ -2,8 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 
+from ...dialects.core.attributes import tensor_of
 from ...dialects.core.mlir import ir
 from ...dialects.core.module import Module, declared
+from ...dialects.core.tensor import Tensor
 from ...runtime.session import Session
 from ...targets.core import Progress
 from ...targets.options import CompileOptions
@@ -20,6 +22,12 @@ def copied(module: Module) -> Module:
 def input_names(module: Module) -> list[str]:
     """Return the names of a model's inputs, in order."""
     return declared(module.main, "inputs", len(module.main_block.arguments))
+
+
+def input_types(module: Module) -> dict[str, Tensor]:
+    """Return the types of a model's inputs by their names, in order."""
+    types = [tensor_of(value.type) for value in module.main_block.arguments]
+    return dict(zip(input_names(module), types, strict=True))
 
 
 def add_inputs(module: Module, kinds: Mapping[str, ir.Type]) -> dict[str, ir.Value]:

@@ -8,9 +8,11 @@ from typing import Any, cast
 import torch
 from torch import fx
 
+from ...dialects.core.errors import CompileError, Diagnostic
 from ..frontends.exported.export import read_exported
-from ..frontends.exported.graph import Port, Program, Reference
+from ..frontends.exported.graph import Port, Program, ProgramNode, Reference
 from ..frontends.exported.torch_weights import torch_weights
+from ..frontends.torch.aten import aten_rule
 from .graph_inputs import GraphInputs, Number, placeholders, tensor_of
 
 _NODE = "trivium.node"
@@ -57,6 +59,7 @@ def capture(
         [axes.get(index, []) for index in taken],
     )
     program = read_exported(exported)
+    _check_draws(program)
     names = [port.value.name for port in program.inputs if port.kind == "user_input"]
     index_of = dict(zip(names, taken, strict=True))
     mutated = [index_of[p.target] for p in program.outputs if p.kind == "user_input_mutation"]
@@ -73,6 +76,27 @@ def capture(
             if isinstance(program.types[name].sizes[axis], int)
         ),
     )
+
+
+def _check_draws(program: Program) -> None:
+    """Raise CompileError for operators that draw numbers: a seed of torch is for those of torch."""
+    faults = [
+        Diagnostic(
+            node.custom.get(_NODE, ""),
+            f"'{node.type}' operator '{node.name}' draws random numbers, which torch seeds",
+            (node.source,) if node.source else (),
+        )
+        for node in program.nodes
+        if _draws(node)
+    ]
+    if faults:
+        raise CompileError(faults)
+
+
+def _draws(node: ProgramNode) -> bool:
+    rule = aten_rule(node.type)
+    in_inference = False in (node.arguments.get("train"), node.arguments.get("training"))
+    return rule is not None and rule.random is not None and not in_inference
 
 
 def node_at(place: str) -> str:

@@ -6,7 +6,6 @@ import numpy as np
 
 from ..core.errors import Invalid, need_one_of
 from ..core.fields import Operand, Result
-from ..core.numerics.packed_bits import unpack_bits
 from ..core.numerics.precision import narrow, widen
 from ..core.sizes.atoms import Size
 from ..core.sizes.checks import need, need_same
@@ -71,14 +70,24 @@ class BlockLayout:
             filled = np.pad(array, [(0, panels * width - columns), *rest])
             return filled.reshape(panels, width, *array.shape[1:]).swapaxes(1, 2)
 
-        numbers = panelled(unpack_bits(w, self.bits))
-        apart = numbers.reshape(panels, blocks, width, self.words, -1, BYTES)
-        shifts = np.arange(0, 8, self.bits, dtype=np.uint8)
-        words = np.bitwise_or.reduce(apart << shifts[:, None], axis=-2).swapaxes(2, 3)
+        words = panelled(self._words(w)).swapaxes(2, 3)
         given = (words, panelled(scales), *([] if zero_points is None else [panelled(zero_points)]))
         return np.concatenate(
             [bytes_of(part).reshape(panels, blocks, -1) for part in given], axis=-1
         )
+
+    def _words(self, w: Array) -> Array:
+        """Return the words of packed numbers: four neighbours, then the next, lie in four bytes."""
+        in_order = np.ascontiguousarray(w).view("<u4")
+        words = np.zeros_like(in_order)
+        for shift in range(0, 8, self.bits):
+            numbers = in_order >> np.uint32(shift * BYTES) & _mask(BYTES * self.bits, WORD)
+            numbers = (numbers | numbers << np.uint32(16 - 2 * self.bits)) & _mask(
+                2 * self.bits, 16
+            )
+            numbers = (numbers | numbers << np.uint32(8 - self.bits)) & _mask(self.bits, 8)
+            words |= numbers << np.uint32(shift)
+        return words
 
     def unpack(self, packed: Array, columns: int) -> Array:
         """Return the matrix [blocks * block, columns] that is packed, in f32."""
@@ -108,6 +117,12 @@ class BlockLayout:
             return np.moveaxis(array, 0, 2).reshape(blocks, array.shape[2], -1)[..., :columns]
 
         return joined(matrix), joined(scales), joined(zeros)
+
+
+def _mask(bits: int, step: int) -> np.uint32:
+    """Return a word whose first bits of each `step` are ones."""
+    ones = sum(1 << start for start in range(0, WORD, step))
+    return np.uint32(((1 << bits) - 1) * ones & 0xFFFFFFFF)
 
 
 def _row(packed: Array, dtype: str) -> Array:

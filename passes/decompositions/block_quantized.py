@@ -27,6 +27,8 @@ from .registry import decomposes
 
 @decomposes(tri.BlockQuantizedMatMul)
 def block_quantized_mat_mul(op: tri.BlockQuantizedMatMul) -> ir.Value:
+    if op.activations:
+        return _of_rounded(op)
     rows, blocks, _ = shape_of(op.w)
     depth = shape_of(op.a)[-1]
     apart = (rows, blocks, 1)
@@ -38,8 +40,17 @@ def block_quantized_mat_mul(op: tri.BlockQuantizedMatMul) -> ir.Value:
     matrix = reshape(scaled, rows, blocks * op.block)
     if blocks * op.block != depth:
         matrix = tri.Slice.build(matrix, starts=(0, 0), sizes=(rows, depth), steps=(1, 1)).y
-    a = cast(op.a, "f32")
-    y = mat_mul(_rounded(a, op.block) if op.activations else a, transpose(matrix, 1, 0))
+    y = mat_mul(cast(op.a, "f32"), transpose(matrix, 1, 0))
+    return cast(y, tensor_of(op.y.type).dtype)
+
+
+def _of_rounded(op: tri.BlockQuantizedMatMul) -> ir.Value:
+    """Build the product of activations that are rounded before it."""
+    zeros = op.zero_points
+    if zeros is not None and tensor_of(zeros.type).dtype != "ui8":
+        zeros = cast(zeros, "f32")
+    operands = (_rounded(cast(op.a, "f32"), op.block), op.w, cast(op.scales, "f32"), zeros)
+    y = tri.BlockQuantizedMatMul.build(*operands, bits=op.bits, block=op.block).y
     return cast(y, tensor_of(op.y.type).dtype)
 
 

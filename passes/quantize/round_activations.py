@@ -33,7 +33,9 @@ class _Product(Pattern):
             raise NoMatch(f"rounds to '{self.to}'")
         if self.to and op.block > MOST_ROUNDED:
             raise NoMatch(f"has blocks of {op.block}, sums of which may be too large")
-        given = op.attributes | {"activations": self.to}
         operands = (op.a, op.w, op.scales, op.zero_points)
         with rewriter.before(op):
-            rewriter.replace(op, tri.BlockQuantizedMatMul.build(*operands, **given))
+            new = tri.BlockQuantizedMatMul.build(
+                *operands, bits=op.bits, block=op.block, activations=self.to
+            )
+        rewriter.replace(op, new)

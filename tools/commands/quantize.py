@@ -6,6 +6,9 @@ edited, before.
 
 --report says which values lose the outputs most; --cosine lets as few of them as possible stay
 floats, and says which.
+
+--weights int4 or int8 quantises the matrices of products alone, in blocks, and needs no data: all
+other numbers stay floats.
 """
 
 import argparse
@@ -13,12 +16,15 @@ from typing import TYPE_CHECKING
 
 from .. import arguments
 from ..progress import shown_progress
-from ..report_quantized import quantization_report
+from ..report_quantized import quantization_report, weight_report
 
 if TYPE_CHECKING:
-    from ...compiler.quantize import Report
+    from ...compiler.quantize import Report, WeightReport
 
 METHODS = ("minmax", "percentile", "kl", "mse")
+WEIGHT_METHODS = ("rtn", "gptq")
+OF_VALUES = ("cosine", "per_tensor", "percentile", "table", "type", "write_table")
+"""Flags that are for values, and have no meaning with --weights."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -27,22 +33,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-o", "--output", metavar="OUT.onnx", default="")
     parser.add_argument(
         "--method",
-        choices=METHODS,
-        default="minmax",
-        help="how ranges come from data: all that was seen (the default), or less",
+        choices=(*METHODS, *WEIGHT_METHODS),
+        help="how ranges come from data: all that was seen (minmax, the default), or less; with "
+        "--weights, each is rounded by itself (rtn, the default), or by data (gptq)",
     )
     parser.add_argument(
         "--percentile",
         metavar="P",
         type=float,
-        default=99.99,
         help="the percentage of sizes that --method percentile keeps, 99.99 by default",
     )
     parser.add_argument("--symmetric", action="store_true", help="let zero stand in the middle")
     parser.add_argument(
         "--per-tensor", action="store_true", help="one scale for all weights of an op"
     )
-    parser.add_argument("--type", choices=("i8", "ui8"), default="i8", help="what values become")
+    parser.add_argument("--type", choices=("i8", "ui8"), help="what values become: i8 by default")
+    parser.add_argument("--weights", choices=("int4", "int8"), help="quantise weights alone")
+    parser.add_argument(
+        "--block", type=int, help="elements in depth that share a scale of --weights, 32 by default"
+    )
     parser.add_argument("--table", metavar="FILE.json", default="", help="scales to use")
     parser.add_argument("--write-table", metavar="FILE.json", default="", help="write the scales")
     parser.add_argument(
@@ -62,21 +71,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(flags: argparse.Namespace) -> None:
     """Quantise and write; nothing is written when something does not fit."""
-    from ...compiler.quantize import quantize
-
     if not (flags.output or flags.write_table or flags.report):
         flags.refuse("nothing is asked for: give --output, --write-table or --report")
+    _check_methods(flags)
+    if flags.weights:
+        _quantize_weights(flags)
+        return
+    from ...compiler.quantize import quantize
+
     found: list[Report] = []
     with shown_progress() as progress:
         quantize(
             flags.model,
             flags.data,
             flags.output,
-            method=flags.method,
-            percentile=flags.percentile,
+            method=flags.method or "minmax",
+            percentile=99.99 if flags.percentile is None else flags.percentile,
             symmetric=flags.symmetric,
             per_tensor=flags.per_tensor,
-            storage=flags.type,
+            storage=flags.type or "i8",
             table=flags.table,
             write_table=flags.write_table,
             cosine=flags.cosine,
@@ -86,3 +99,40 @@ def run(flags: argparse.Namespace) -> None:
         )
     for report in found:
         print(quantization_report(report, flags.report))
+
+
+def _check_methods(flags: argparse.Namespace) -> None:
+    """Refuse flags of values for weights, and the other way round."""
+    if flags.weights:
+        unset: tuple[object, ...] = (None, False, "")
+        given = [name for name in OF_VALUES if not any(getattr(flags, name) is x for x in unset)]
+        if given:
+            spelled = ", ".join(f"--{name.replace('_', '-')}" for name in given)
+            flags.refuse(f"--weights leaves values in floating point: drop {spelled}")
+    elif flags.block:
+        flags.refuse("--block is for --weights int4 or int8")
+    known, where = (WEIGHT_METHODS, "with") if flags.weights else (METHODS, "without")
+    if flags.method and flags.method not in known:
+        must = f"must be one of {', '.join(known)} {where} --weights"
+        flags.refuse(f"--method is {flags.method}, {must}")
+
+
+def _quantize_weights(flags: argparse.Namespace) -> None:
+    from ...compiler.quantize import quantize_weights
+
+    found: list[WeightReport] = []
+    with shown_progress() as progress:
+        quantize_weights(
+            flags.model,
+            flags.data,
+            flags.output,
+            weights=flags.weights,
+            block=flags.block or 32,
+            method=flags.method or "rtn",
+            symmetric=flags.symmetric,
+            report=found.append if flags.report else None,
+            shapes=flags.shapes,
+            progress=progress,
+        )
+    for report in found:
+        print(weight_report(report))

@@ -1,7 +1,7 @@
 """Samples of torch's OpInfo database: calls of its functions, exported as programs."""
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any, cast
@@ -25,14 +25,36 @@ UNDEFINED = frozenset(
 )
 """Functions whose results have any values: only their types are compared."""
 
+RANDOM = frozenset(
+    (
+        *("bernoulli", "cauchy", "exponential", "geometric", "log_normal", "multinomial"),
+        *("normal", "normal.in_place", "normal.number_mean", "rand_like", "randint"),
+        *("randint_like", "randn", "randn_like", "uniform", "nn.functional.dropout"),
+        *("nn.functional.alpha_dropout", "nn.functional.dropout2d", "nn.functional.dropout3d"),
+        *("nn.functional.feature_alpha_dropout.with_train", "nn.functional.rrelu"),
+    )
+)
+"""Functions whose results are drawn: only their types are compared."""
+
+TIED = frozenset(("kthvalue", "topk"))
+"""Functions that return places of elements, any of several that are equal.
+
+In the place of these, their samples have what is at the places, and how many places there are.
+"""
+
 
 @dataclass(frozen=True)
 class Sample:
-    """One call: the exported program, its inputs by name, and torch's own results in order."""
+    """One call: the exported program, its inputs by name, and torch's own results in order.
+
+    `wide_results` computes the results of numbers in f16 or bf16 as torch does in f32, for
+    functions that round in between; it returns None where torch cannot.
+    """
 
     program: Any
     inputs: Mapping[str, Array]
     results: list[Array]
+    wide_results: Callable[[], list[Array] | None]
 
 
 @cache
@@ -69,7 +91,22 @@ def samples(name: str, element_type: str, count: int) -> Iterator[Callable[[], S
     calls = list(entry.sample_inputs("cpu", dtype, requires_grad=False))
     kept = min(count, len(calls))
     for index in range(kept):
-        yield partial(_exported, entry.op, calls[(2 * index + 1) * len(calls) // (2 * kept)])
+        function = partial(_with_elements, entry.op) if name in TIED else entry.op
+        yield partial(_exported, function, calls[(2 * index + 1) * len(calls) // (2 * kept)])
+
+
+def _with_elements(function: Any, input: Any, *args: Any, **kwargs: Any) -> Any:
+    """Return what a function of an axis returns, with what is at places in the place of these."""
+    import torch
+
+    values, places = function(input, *args, **kwargs)
+    given = [*args[1:2], *(kwargs[key] for key in ("dim",) if key in kwargs)]
+    axis = given[0] if given else -1
+    is_dropped = places.dim() < input.dim()
+    at = places.unsqueeze(axis) if is_dropped else places
+    found = torch.gather(input, axis, at)
+    distinct = torch.zeros_like(input, dtype=torch.int64).scatter(axis, at, 1).sum()
+    return values, found.squeeze(axis) if is_dropped else found, distinct
 
 
 def _exported(function: Any, call: Any) -> Sample:
@@ -102,7 +139,30 @@ def _exported(function: Any, call: Any) -> Sample:
         first = str(error).strip().partition("\n")[0]
         raise CompileError(f"torch cannot export it: {type(error).__name__}: {first}") from None
     names = cast("list[str]", program.graph_signature.user_inputs)
-    return Sample(program, dict(zip(names, arrays, strict=True)), results)
+    inputs = dict(zip(names, arrays, strict=True))
+    return Sample(program, inputs, results, partial(_computed_in_f32, untyped, tensors, results))
+
+
+def _computed_in_f32(function: Any, tensors: Sequence[Any], results: Sequence[Array]) -> Any:
+    """Return the results of a function of the same numbers in f32, rounded to the types of others.
+
+    None where there is nothing to round, or where torch does not compute them.
+    """
+    import torch
+    from torch.utils import _pytree as tree
+
+    narrow = (torch.float16, torch.bfloat16)
+    if not any(each.dtype in narrow for each in tensors):
+        return None
+    flatten: Any = tree.tree_flatten
+    try:
+        with warnings.catch_warnings(), torch.no_grad():
+            warnings.simplefilter("ignore")
+            made = flatten(function(*(x.float() if x.dtype in narrow else x for x in tensors)))[0]
+    except RuntimeError:
+        return None
+    wide = [as_array(each) for each in made if each is not None]
+    return [y.astype(want.dtype) for y, want in zip(wide, results, strict=True)]
 
 
 def as_array(value: Any) -> Array:

@@ -100,7 +100,7 @@ def _without_weights(
     return helper.make_model(
         made,
         opset_imports=opsets,
-        ir_version=helper.find_min_ir_version_for(opsets),
+        ir_version=helper.find_min_ir_version_for(opsets, ignore_unknown=True),
         producer_name="trivium",
         producer_version=__version__,
     )

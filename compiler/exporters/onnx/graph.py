@@ -173,7 +173,12 @@ class OnnxGraph:
         return name
 
     def _version(self, op_type: str, domain: str, since: int, names: Sequence[str]) -> int:
-        """Return the least opset, at least `since`, whose operator takes these element types."""
+        """Return the least opset, at least `since`, whose operator takes these element types.
+
+        Of domains that are not ONNX's, such as ONNX Runtime's, it is `since`.
+        """
+        if domain not in defs.C.schema_version_map():
+            return since
         types = [onnx_type(self._types[name]) if name else "" for name in names]
         newest = defs.C.schema_version_map()[domain][1]
         for version in range(since, newest + 1):

@@ -14,9 +14,10 @@ import numpy as np
 from ....dialects import tri
 from ....dialects.core.location import node_location
 from ....dialects.core.mlir import ir
+from ....dialects.core.sizes.atoms import Size
 from ....dialects.core.tensor import Shape, Tensor
 from .main_function import MainFunction
-from .values import cast, constant, number
+from .values import cast, constant, number, tensor
 
 RUN, NEXT = "random.run", "random.next"
 
@@ -83,6 +84,22 @@ class RandomNumbers:
         ).y
         angle = tri.Mul.build(second, constant(np.array(2 * np.pi, kind))).y
         return tri.Mul.build(radius, tri.Cos.build(angle).y).y
+
+    def classes(self, weights: ir.Value, count: Size, seed: float | None) -> ir.Value:
+        """Draw `count` classes for each row of weights [rows, classes], as i64.
+
+        A row adds up to 1.
+        """
+        rows, classes = tensor(weights).shape
+        ends = tri.CumSum.build(weights, axis=1).y
+        drawn = self.uniform((rows, count), tensor(weights).dtype, seed)
+        below = tri.LessEqual.build(
+            tri.Reshape.build(ends, shape=(rows, 1, classes)).y,
+            tri.Reshape.build(drawn, shape=(rows, count, 1)).y,
+        ).y
+        place = tri.ReduceSum.build(cast(below, "i64"), axes=(2,), keepdims=False).y
+        last = tri.Sub.build(number(classes), number(1)).y  # ends may be rounded down
+        return tri.Minimum.build(place, last).y
 
     def _bits(self, shape: Shape, seed: float | None) -> ir.Value:
         """Return 32 random bits for each element, in ui64."""

@@ -42,7 +42,9 @@ class Graphs(Protocol):
 
     main: MainFunction
 
-    def graph(self, graph: Graph, inputs: Sequence[Any]) -> list[ir.Value]: ...
+    def graph(
+        self, graph: Graph, inputs: Sequence[Any], step: ir.Value | None = None
+    ) -> list[ir.Value]: ...
 
     def operands(self, given: Any) -> list[Any]: ...
 
@@ -123,9 +125,9 @@ def while_loop(
     (going,) = graphs.graph(condition, [*initial, *rest])
     bodies = Bodies(graphs.main, tri.Loop.op_name, 1)
     with bodies.body([type_of(each) for each in (NUMBER, *map(tensor, initial))]) as block:
-        _, *taken = block.arguments
-        made = graphs.graph(body, [*taken, *rest])
-        (again,) = graphs.graph(condition, [*made, *rest])
+        step, *taken = block.arguments
+        made = graphs.graph(body, [*taken, *rest], step)
+        (again,) = graphs.graph(condition, [*made, *rest], step)
         _need_alike(initial, made)
         tri.Yield.build([_scalar(again), *made])
     ends = [None, _scalar(going)]
@@ -144,7 +146,8 @@ def scan(
     bodies = Bodies(graphs.main, tri.Loop.op_name, 1)
     taken = (NUMBER, *map(tensor, initial), *elements)
     with bodies.body([type_of(each) for each in taken]) as block:
-        made = graphs.graph(body, [*list(block.arguments)[1:], *rest])
+        step, *values = block.arguments
+        made = graphs.graph(body, [*values, *rest], step)
         _need_alike(initial, made)
         tri.Yield.build(made)
     outputs = [tensor(value) for value in made[len(initial) :]]

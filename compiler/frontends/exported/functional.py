@@ -18,7 +18,7 @@ from .state import UPDATE
 
 ADVICE = "call run_decompositions({}) of the program before it is saved"
 
-_NEW_VALUES = {"aten::zero_": "aten::zeros_like"}
+_NEW_VALUES = {"aten::normal_": "aten::normal_functional", "aten::zero_": "aten::zeros_like"}
 """Operators in place whose functional form has another name."""
 
 _MUTATIONS = {"buffer": "buffer_mutation", "parameter": "parameter_mutation", "user_input": UPDATE}

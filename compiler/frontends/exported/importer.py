@@ -14,6 +14,7 @@ from ..torch.operands import parts_of
 from ..torch.registry import Complex
 from .archive import Source, read_archive
 from .bind import resolved
+from .effects import without_effects
 from .functional import functional
 from .graph import Port, Program
 from .inline import inlined
@@ -42,7 +43,7 @@ def import_exported(
     invalid.
     """
     read = source if isinstance(source, Program) else read_archive(source)
-    program, faults = functional(inlined(read))
+    program, faults = functional(without_effects(inlined(read)))
     check_supported(program, faults)
     with ir.Location.unknown():
         return _Importer(program).run(shapes or {}, constants or {})

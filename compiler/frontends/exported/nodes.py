@@ -1,7 +1,7 @@
 """Translate the nodes of a program, and of the graphs in them, by the rules of torch."""
 
 from collections.abc import Generator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -28,10 +28,14 @@ IGNORED_NODES = (
     "aten::_assert_async.msg",
     "aten::_assert_scalar",
     "aten::_assert_tensor_metadata",
+    "aten::_linalg_check_errors",
     "aten::sym_constrain_range",
     "aten::sym_constrain_range_for_size",
 )
-"""What torch asserts of its own run; sizes are checked against their ranges by each run."""
+"""What torch asserts of its own run.
+
+Sizes are checked against their ranges by each run. Of a matrix without an inverse, results are NaN.
+"""
 
 
 @dataclass(frozen=True)
@@ -61,16 +65,20 @@ class NodeImporter:
             if node.type not in IGNORED_NODES:
                 self._node(node, scope)
 
-    def graph(self, graph: Graph, inputs: Sequence[Any]) -> list[ir.Value]:
+    def graph(
+        self, graph: Graph, inputs: Sequence[Any], step: ir.Value | None = None
+    ) -> list[ir.Value]:
         """Import a graph at the insertion point for some inputs; return its outputs.
 
+        `step` is the number of the iteration in the body of a loop.
         Raises Unsupported where it returns anything but real tensors.
         """
         names = [each.name for each in graph.inputs if isinstance(each, Reference)]
         if len(names) != len(inputs) or len(names) != len(graph.inputs):
             raise Invalid(f"has a graph of {len(graph.inputs)} inputs, must have {len(inputs)}")
         scope = Scope(dict(zip(names, inputs, strict=True)), graph.types)
-        self.nodes(graph.nodes, scope)
+        with nullcontext() if step is None else self.convert.iteration(step):
+            self.nodes(graph.nodes, scope)
         made = [self._outer(resolved(each, scope.values)) for each in graph.outputs]
         if found := [each for each in made if not isinstance(each, ir.Value)]:
             raise Unsupported(f"returns {found[0]} from a graph, must return real tensors")

@@ -178,6 +178,7 @@ _ARGUMENTS: dict[str, Callable[[Any], Any]] = {
     "as_tensors": lambda body: [Reference(_text(each["name"])) for each in body],
     "as_optional_tensors": lambda body: [_optional(each) for each in body],
     "as_graph": _graph,
+    "as_operator": _operator,
     "as_nested_tensors": lambda body: [
         [Reference(_text(x["name"])) for x in each] for each in body
     ],

@@ -42,4 +42,6 @@ def converted(
         arguments.named[rule.operator] = node
     if rule.main is not None:
         arguments.named[rule.main] = convert.main
+    if rule.random is not None:
+        arguments.named[rule.random] = convert.random
     return arguments

@@ -4,6 +4,9 @@ An operand is an IR value, a `Complex`, an unused weight, or a known value: a nu
 depends on symbols, or a list of operands.
 """
 
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
@@ -13,6 +16,7 @@ from ....dialects.core.mlir import ir
 from ....dialects.core.sizes.atoms import is_symbolic
 from ....dialects.core.tensor import Array, is_integer
 from ..core.main_function import MainFunction
+from ..core.random_numbers import Draws, RandomNumbers
 from ..core.sizes.found_sizes import FoundSizes
 from ..core.values import number, tensor
 from .node import Weight
@@ -30,13 +34,24 @@ class Converter:
     """Make what a parameter takes of what the graph has for it.
 
     A weight becomes one constant, however often it is used; `names` has those of free weights, as a
-    value and as an operator.
+    value and as an operator. `random` draws numbers; `iteration` sets what else they are of.
     """
 
     def __init__(self, main: MainFunction) -> None:
         self.main = main
+        self.random = RandomNumbers(Draws(main))
         self.names: dict[Weight, tuple[str, str]] = {}
         self._made: dict[Weight, ir.Value | Complex] = {}
+
+    @contextmanager
+    def iteration(self, number: ir.Value) -> Generator[None]:
+        """Draw numbers that are others in each iteration of a loop, whose body is built here."""
+        outside = self.random
+        self.random = replace(outside, iterations=(*outside.iterations, number))
+        try:
+            yield
+        finally:
+            self.random = outside
 
     def __call__(self, given: Any, slot: Slot, name: str) -> Any:
         """Return `given` as the first thing that the slot takes and that it can be.

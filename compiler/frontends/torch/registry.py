@@ -11,7 +11,8 @@
   known at compile time; `int`, `float`, `bool`, `str`, tuples and lists of them, which an input
   whose value is known may give as well; `Node`, the operator itself. A default makes a
   parameter optional, and None in the graph stands for the default.
-- `MainFunction` makes large constants of arrays: `main.constant(name, array)`.
+- `MainFunction` makes large constants of arrays: `main.constant(name, array)`; `RandomNumbers`
+  draws numbers in each run.
 - What the signature lacks is an error, apart from IGNORED.
 - The result is an op (all its results, in order), or a tuple of what each output is: an op of one
   result, a value, an array, a number, a Complex, or a list of these.
@@ -28,6 +29,7 @@ from typing import Any, TypeVar
 
 from ....dialects.core.mlir import ir
 from ..core.main_function import MainFunction
+from ..core.random_numbers import RandomNumbers
 from .node import Node
 
 Value = ir.Value
@@ -60,8 +62,8 @@ class Rule:
     """The translation of some types of operators.
 
     `rest` is the parameter that takes any number of inputs, `weights` the one that takes any
-    number of weights, `operator` the one that receives the operator, `main` the function, `renamed`
-    parameters by the names in the schema of `aten`, where they differ.
+    number of weights, `operator` the one that receives the operator, `main` the function, `random`
+    what draws numbers, `renamed` has parameters by the names in the schema of `aten` that differ.
     """
 
     function: Callable[..., Any]
@@ -70,6 +72,7 @@ class Rule:
     weights: Slot | None
     operator: str | None
     main: str | None
+    random: str | None
     renamed: Mapping[str, str]
 
     def parameter(self, name: str) -> str:
@@ -130,7 +133,7 @@ def refuse(reason: str, *types: str) -> None:
 
 
 def _rule(function: Callable[..., Any], renamed: Mapping[str, str]) -> Rule:
-    rest = weights = operator = main = None
+    rest = weights = operator = main = random = None
     slots: dict[str, Slot] = {}
     for parameter in inspect.signature(function).parameters.values():
         positional = parameter.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD
@@ -139,13 +142,15 @@ def _rule(function: Callable[..., Any], renamed: Mapping[str, str]) -> Rule:
             operator = parameter.name
         elif parameter.annotation is MainFunction:
             main = parameter.name
+        elif parameter.annotation is RandomNumbers:
+            random = parameter.name
         elif parameter.kind is inspect.Parameter.VAR_POSITIONAL:
             rest = slot
         elif parameter.kind is inspect.Parameter.VAR_KEYWORD:
             weights = slot
         else:
             slots[parameter.name] = slot
-    return Rule(function, slots, rest, weights, operator, main, renamed)
+    return Rule(function, slots, rest, weights, operator, main, random, renamed)
 
 
 def _is_node(annotation: Any) -> bool:

@@ -1,7 +1,9 @@
 """Contractions of blocks of bytes: sums in i32 inside of a block, in f32 over all of them."""
 
+import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 
 from ....dialects.cpu.block_quantized import BYTES, WORD
 from ....dialects.cpu.vnni import VNNI
@@ -16,6 +18,10 @@ from .vnni import load_word
 
 UNROLLED = 8
 """The most words of a block for which there is code of their own; more are a loop."""
+
+
+FEW = 4
+"""The most sums of a tile that do not hide the latency of a dot product."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +77,6 @@ class _Tile:
     def block(self, number: IndexExpr, totals: Carried) -> Carried:
         """Add the products of a block to the totals."""
         layout, base = self.columns.layout, self.columns.base(number)
-        self.columns.prefetch(base)
         zeros = self.columns.zeros(base, "f32" if self._fractions else VNNI)
         row_sums = self._loaded(self.how.rounded.sums, number)
         none = zero(VNNI, Lanes(self.columns.lanes))
@@ -82,16 +87,19 @@ class _Tile:
         def word(place: IndexExpr, now: Carried) -> Carried:
             return self._word(number, base, place, now)
 
+        count = len(sums)
+        sums += [none] * (count * (self._chains - 1))
         if layout.words > UNROLLED:
             sums = carry(layout.words, sums, word)
         else:
             for place in range(layout.words):
                 sums = word(IndexExpr(place), sums)
-        return self._scaled(number, base, zeros, row_sums, sums, totals)
+        whole = [reduce(operator.add, sums[at::count]) for at in range(count)]
+        return self._scaled(number, base, zeros, row_sums, whole, totals)
 
     def _word(self, number: IndexExpr, base: IndexExpr, place: IndexExpr, sums: Carried) -> Carried:
         """Add the products of a word of each column to the sums of the block."""
-        layout, sums = self.columns.layout, [*sums]
+        layout, sums, count = self.columns.layout, [*sums], len(sums) // self._chains
         words = self.columns.words(base, place)
         mask = int.from_bytes([(1 << layout.bits) - 1] * BYTES, "little")
         for part in range(WORD // BYTES // layout.bits):
@@ -103,7 +111,7 @@ class _Tile:
             for r, row in enumerate(self.taken):
                 factor = self._spread(self.how.left(self.rows, row, [number, first]))
                 for v, bytes_ in enumerate(taken):
-                    at = r * len(words) + v
+                    at = part % self._chains * count + r * len(words) + v
                     sums[at] = self.how.multiply(bytes_, factor, sums[at])
         return sums
 
@@ -127,6 +135,11 @@ class _Tile:
                     total = total - zeros[v] * row_sums[r].cast("f32")
                 out.append(total.fma(scale * step, totals[at]))
         return out
+
+    @property
+    def _chains(self) -> int:
+        """Return how many sums of each row and column are kept side by side: few are slow."""
+        return 2 if len(self.taken) * self.columns.vectors <= FEW else 1
 
     @property
     def _fractions(self) -> bool:

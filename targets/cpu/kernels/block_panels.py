@@ -3,16 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ....dialects.core.sizes.substitution import likely
 from ....dialects.core.tensor import DTYPES, Shape
 from ....dialects.cpu.block_quantized import BYTES, BlockLayout
 from .buffer import Buffer, Lanes, zero
 from .index import Carried, IndexExpr, carry
-from .panels import LINE, STREAMED, Panel, Step
+from .panels import Panel, Step
 from .value import Value
-
-AHEAD = 14 << 10
-"""How many bytes before they are read weights are prefetched: few streams, so it may be far."""
 
 UNROLLED = 4
 """The most words of a block for which there is code of their own; more are a loop."""
@@ -22,7 +18,8 @@ UNROLLED = 4
 class BlockPanel(Panel):
     """Read what `BlockLayout` packs, ui8 [panels, blocks, bytes], and scale it in registers.
 
-    A tile reads a whole panel or a part of it, always from the first block to the last.
+    A tile reads a whole panel or a part of it, always from the first block to the last. Nothing is
+    prefetched: the processor sees a stream of lines, and more requests for them only delay it.
     """
 
     panels: Buffer
@@ -59,7 +56,6 @@ class BlockColumns:
     def block(self, number: IndexExpr, size: int, sums: Carried, step: Step) -> Carried:
         """Emit the steps of the first `size` numbers in depth of a block."""
         base = self.base(number)
-        self.prefetch(base)
         scales, zeros = self.scales(base), self.zeros(base)
         full, rest = divmod(size, self.layout.count)
 
@@ -107,16 +103,6 @@ class BlockColumns:
             self._load(base, IndexExpr(second), layout.zero_points, v) for v in range(self.vectors)
         ]
         return [z if z.is_float else z.cast("i32").cast(dtype) for z in zeros]
-
-    def prefetch(self, base: IndexExpr) -> None:
-        """Prefetch as many bytes as the block has, of a later one in the same stream."""
-        run = int(self.panels.shape[2])
-        if likely(self.panels.tensor.size_bytes) < STREAMED:
-            return
-        if self.vectors * self.lanes != self.width:
-            return
-        for line in range(0, run, LINE):
-            self.panels.prefetch(base + (AHEAD + line))
 
     def _load(self, base: IndexExpr, offset: IndexExpr, dtype: str, vector: int) -> Value:
         size = DTYPES[dtype].itemsize

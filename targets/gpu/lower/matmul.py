@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from ....dialects import tri
 from ....dialects.core.attributes import tensor_of
 from ....dialects.core.tensor import broadcast, is_float
+from ..kernels.block_factor import BlockMatrix, WideMatrix
 from ..kernels.buffer import Buffer
 from ..kernels.builder import KernelBuilder
 from ..kernels.contraction import Contraction, Finish, contract
@@ -64,6 +65,39 @@ def lower_linear(
 
     right = w.transpose((1, 0)).broadcast_to((*left.shape[:-2], *reversed(w.shape)))
     _multiply(kernel, left, right, epilogue, finish)
+
+
+@accepts(tri.BlockQuantizedMatMul)
+def exact_activations(op: tri.BlockQuantizedMatMul) -> bool:
+    """Multiplies only activations that are not rounded by matrices of few bits"""
+    return not op.activations
+
+
+@template(tri.BlockQuantizedMatMul)
+def lower_block_quantized_mat_mul(
+    op: tri.BlockQuantizedMatMul,
+    kernel: KernelBuilder,
+    a: Buffer,
+    w: Buffer,
+    scales: Buffer,
+    zero_points: Buffer | None,
+    y: Epilogue,
+) -> None:
+    """Take numbers out of bytes in registers; no matrix of floats is stored."""
+    column = len(y.shape) - 1
+    rows = _as_they_lie(y, range(column))
+    contract(
+        kernel,
+        Contraction(
+            y,
+            (),
+            rows,
+            (column,),
+            left=WideMatrix(a, (), rows, (column,)),
+            right=BlockMatrix(w, scales, zero_points, op.bits, op.block),
+            depth=FlatDepth(a.shape[-1]),
+        ),
+    )
 
 
 def _multiply(

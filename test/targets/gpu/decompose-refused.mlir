@@ -20,3 +20,22 @@ func.func @heads_that_fit(%q: tensor<2x4x256xf32>, %k: tensor<2x6x256xf32>, %v: 
       : (tensor<2x4x256xf32>, tensor<2x6x256xf32>, tensor<2x6x8xf32>) -> tensor<2x4x8xf32>
   return %y : tensor<2x4x8xf32>
 }
+
+// Activations are rounded by ops of their own; the product that is left has a kernel.
+// CHECK-LABEL: func.func @rounded_activations
+// CHECK:         "tri.reduce_max"
+// CHECK:         %[[A:.*]] = "tri.reshape"{{.*}} -> tensor<2x32xf32>
+// CHECK:         "tri.block_quantized_mat_mul"(%[[A]], %{{.*}}, %{{.*}}) {activations = "", bits
+func.func @rounded_activations(%a: tensor<2x32xf32>, %w: tensor<5x1x16xui8>, %s: tensor<5x1xf32>) -> tensor<2x5xf32> {
+  %y = "tri.block_quantized_mat_mul"(%a, %w, %s) {bits = 4, block = 32, activations = "i8"}
+      : (tensor<2x32xf32>, tensor<5x1x16xui8>, tensor<5x1xf32>) -> tensor<2x5xf32>
+  return %y : tensor<2x5xf32>
+}
+
+// CHECK-LABEL: func.func @exact_activations
+// CHECK-NEXT:    "tri.block_quantized_mat_mul"
+func.func @exact_activations(%a: tensor<2x32xf32>, %w: tensor<5x1x16xui8>, %s: tensor<5x1xf32>) -> tensor<2x5xf32> {
+  %y = "tri.block_quantized_mat_mul"(%a, %w, %s) {bits = 4, block = 32}
+      : (tensor<2x32xf32>, tensor<5x1x16xui8>, tensor<5x1xf32>) -> tensor<2x5xf32>
+  return %y : tensor<2x5xf32>
+}

@@ -6,7 +6,10 @@ The casts between both write nothing: `Flow` sees one value.
 import numpy as np
 
 from .....dialects import tri
+from .....dialects.core.attributes import tensor_of
 from .....dialects.core.errors import Unsupported
+from .....dialects.core.mlir import ir
+from .....dialects.core.numerics.packed_bits import pack_bits
 from .....dialects.core.quantized import QuantizedType, storage_range
 from .....dialects.core.tensor import Array, numpy_dtype
 from ..graph import OnnxGraph, exports
@@ -31,6 +34,23 @@ def dequantize(op: tri.Dequantize, graph: OnnxGraph) -> None:
         raise Unsupported("has i32 with a zero point, ONNX has none for them")
     inputs = [op.x, scale] if kind.storage == "i32" else [op.x, scale, zero]
     graph.add("DequantizeLinear", inputs, [op.y], since=_since(kind), axis=kind.axis)
+
+
+@exports(tri.BlockQuantizedMatMul)
+def block_quantized_mat_mul(op: tri.BlockQuantizedMatMul, graph: OnnxGraph) -> None:
+    """Write ONNX Runtime's operator: ONNX itself has none."""
+    sizes = {"K": tensor_of(op.a.type).shape[-1], "N": tensor_of(op.w.type).shape[0]}
+    inputs = [op.a, op.w, op.scales, _packed_zero_points(op, graph)]
+    given = {"bits": op.bits, "block_size": op.block}
+    graph.add("com.microsoft::MatMulNBits", inputs, [op.y], since=1, **sizes, **given)
+
+
+def _packed_zero_points(op: tri.BlockQuantizedMatMul, graph: OnnxGraph) -> ir.Value | Array | None:
+    """Return zero points as they are stored: those of ui8 fill bytes, and each row whole ones."""
+    zeros = op.zero_points
+    if zeros is None or tensor_of(zeros.type).dtype != "ui8":
+        return zeros
+    return pack_bits(graph.array(zeros, "zero points"), op.bits)
 
 
 def _scales(kind: QuantizedType) -> tuple[Array, Array]:

@@ -7,7 +7,6 @@ from .....dialects import tri
 from .....dialects.core.errors import Invalid
 from .....dialects.core.op import Op
 from .....dialects.core.tensor import DTYPES, Array, numpy_dtype
-from ...core.sizes.run_time_shapes import listed
 from ...core.values import cast, constant, constant_of, filled, tensor
 from ..element_types import element_type
 from ..registry import Node, Sizes, Value, onnx_op
@@ -123,17 +122,9 @@ def multinomial(
     """Draw classes by their logarithmic probabilities, which need not be normalised."""
     if tensor(x).rank != 2:
         raise Invalid(f"draws from {tensor(x)}, must have axes for samples and classes")
-    batch, classes = tensor(x).shape
     wide = cast(x, "f64" if tensor(x).dtype == "f64" else "f32")
-    ends = tri.CumSum.build(tri.Softmax.build(wide, axis=1).y, axis=1).y
-    drawn = node.random.uniform((batch, sample_size), tensor(wide).dtype, seed)
-    below = tri.LessEqual.build(
-        tri.Reshape.build(ends, shape=(batch, 1, classes)).y,
-        tri.Reshape.build(drawn, shape=(batch, sample_size, 1)).y,
-    ).y
-    place = tri.ReduceSum.build(cast(below, "i64"), axes=(2,), keepdims=False).y
-    last = tri.Sub.build(listed([classes]), constant(np.array(1))).y  # ends may be rounded down
-    return cast(tri.Minimum.build(place, last).y, element_type(dtype))
+    drawn = node.random.classes(tri.Softmax.build(wide, axis=1).y, sample_size, seed)
+    return cast(drawn, element_type(dtype))
 
 
 @onnx_op("Dropout", since=12)

@@ -5,12 +5,13 @@ from collections.abc import Callable
 import numpy as np
 
 from .....dialects import tri
-from .....dialects.core.errors import Unsupported
 from .....dialects.core.op import Op
 from .....dialects.core.sizes.checks import need_divides
 from .....dialects.core.tensor import is_float
+from ...core.random_numbers import RandomNumbers
 from ...core.values import cast, tensor
 from ..element_types import torch_type
+from ..expressions import apply
 from ..promotion import as_float, as_type
 from ..registry import Value, torch_op
 from ..views import axis_of, cut, shape_of
@@ -65,12 +66,19 @@ def leaky_relu(input: Value, *, negative_slope: float = 0.01) -> tri.LeakyRelu:
 
 @torch_op("nn.RReLU", "F.rrelu")
 def rrelu(
-    input: Value, *, lower: float = 1 / 8, upper: float = 1 / 3, training: bool = False
-) -> tri.LeakyRelu:
+    input: Value,
+    *,
+    lower: float = 1 / 8,
+    upper: float = 1 / 3,
+    training: bool = False,
+    random: RandomNumbers,
+) -> tri.LeakyRelu | Value:
     """Take the mean of the slopes that training chooses from at random."""
-    if training:
-        raise Unsupported("chooses slopes at random (training=True), must be inference")
-    return tri.LeakyRelu.build(input, alpha=(lower + upper) / 2)
+    if not training:
+        return tri.LeakyRelu.build(input, alpha=(lower + upper) / 2)
+    drawn = random.uniform(tensor(input).shape, tensor(input).dtype, None)
+    slope = cast(apply("add(mul(@0,@1),@2)", drawn, upper - lower, lower), tensor(input).dtype)
+    return tri.Prelu.build(input, slope).y
 
 
 @torch_op("nn.PReLU", "F.prelu")

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from .....dialects.core.errors import Unsupported
 from ...core.values import cast, tensor
 from ..element_types import parts_type, torch_type
 from ..registry import Complex, Value, torch_op
@@ -14,23 +13,6 @@ from .signal import complex
 @torch_op("nn.Identity", "Tensor.resolve_conj", "Tensor.resolve_neg")
 @torch_op("aten::alias", "aten::lift_fresh", "aten::lift_fresh_copy")
 def identity(input: Any) -> Any:
-    return input
-
-
-@torch_op("nn.AlphaDropout", "nn.Dropout", "nn.Dropout1d", "nn.Dropout2d", "nn.Dropout3d")
-@torch_op("nn.FeatureAlphaDropout")
-def dropout_module(input: Any, *, p: float = 0.5) -> Any:
-    return input
-
-
-@torch_op("F.dropout1d", "F.dropout2d", "F.dropout3d", "F.dropoutnd")
-@torch_op(
-    *("F.alpha_dropout", "F.dropout", "F.feature_alpha_dropout", "aten::feature_dropout"),
-    renamed={"train": "training"},
-)
-def dropout(input: Any, *, p: float = 0.5, training: bool = False) -> Any:
-    if training:
-        raise Unsupported("drops elements at random (training=True), must be inference")
     return input
 
 

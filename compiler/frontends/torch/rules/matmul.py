@@ -1,4 +1,4 @@
-"""Rules for products, inverses and determinants of matrices."""
+"""Rules for products of matrices."""
 
 from .....dialects import tri
 from .....dialects.core.errors import Invalid
@@ -66,13 +66,3 @@ def _scaled(x: Value, factor: float) -> Value:
 @torch_op("torch.einsum")
 def einsum(*operands: Value, equation: str) -> tri.Einsum:
     return tri.Einsum.build(operands, equation=equation)
-
-
-@torch_op("torch.inverse", "torch.linalg.inv", renamed={"A": "input"})
-def inverse(input: Value) -> tri.Inverse:
-    return tri.Inverse.build(input)
-
-
-@torch_op("torch.det", "torch.linalg.det", renamed={"A": "input"})
-def det(input: Value) -> tri.Det:
-    return tri.Det.build(input)

@@ -3,11 +3,6 @@
 from ..registry import refuse
 
 refuse(
-    "makes random numbers, and inference must be repeatable: give them as an input",
-    *("torch.normal", "torch.rand", "torch.rand_like", "torch.randint", "torch.randn"),
-    *("torch.randn_like", "torch.randperm", "torch.bernoulli", "torch.multinomial"),
-)
-refuse(
     "is of torch's quantised tensors, whose scales the file does not have: "
     "export the model in floats",
     *("nn.intrinsic.quantized.ConvReLU2d", "nn.intrinsic.quantized.LinearReLU"),

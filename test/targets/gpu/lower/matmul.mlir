@@ -96,3 +96,21 @@ func.func @main(%p: tensor<512x128xi32>, %q: tensor<128x256xi32>) -> tensor<512x
   }) {target = "gpu"} : (tensor<512x128xi32>, tensor<128x256xi32>) -> tensor<512x256xi32>
   return %out : tensor<512x256xi32>
 }
+
+// -----
+
+// Bytes, their scales and zero points are loaded; numbers are taken out of bytes in registers.
+// CHECK: "tile.for"
+// CHECK-DAG: "tile.load"{{.*}}ui8
+// CHECK-DAG: function = "shift_right"
+// CHECK-DAG: function = "and"
+// CHECK:   "tile.dot"(%{{.*}}, %{{.*}}, %{{.*}}) {precision = "ieee"}
+// CHECK: grid = ["512/BM", "256/BN"]
+func.func @main(%p: tensor<512x128xf32>, %q: tensor<256x4x16xui8>, %r: tensor<256x4xf32>, %t: tensor<256x4xui8>) -> tensor<512x256xf32> {
+  %out = "tri.group"(%p, %q, %r, %t) ({
+  ^bb0(%x: tensor<512x128xf32>, %w: tensor<256x4x16xui8>, %s: tensor<256x4xf32>, %z: tensor<256x4xui8>):
+    %y = "tri.block_quantized_mat_mul"(%x, %w, %s, %z) {bits = 4, block = 32} : (tensor<512x128xf32>, tensor<256x4x16xui8>, tensor<256x4xf32>, tensor<256x4xui8>) -> tensor<512x256xf32>
+    "tri.yield"(%y) : (tensor<512x256xf32>) -> ()
+  }) {target = "gpu"} : (tensor<512x128xf32>, tensor<256x4x16xui8>, tensor<256x4xf32>, tensor<256x4xui8>) -> tensor<512x256xf32>
+  return %out : tensor<512x256xf32>
+}

@@ -97,3 +97,53 @@ def test_what_onnx_cannot_say_is_refused(op: str, dtype: str, message: str) -> N
         module = Module.parse(text)
         with pytest.raises(CompileError, match=message):
             export_onnx(module)
+
+
+def product_of_few_bits(bits: int, zero_points: bool) -> onnx.ModelProto:
+    """Make a product whose depth is no multiple of its blocks, of which there is an odd number."""
+    blocks, packed = 3, -(-3 * bits // 8)
+    weights = {
+        "w": RANDOM.integers(0, 256, (6, blocks, 32 * bits // 8)).astype(np.uint8),
+        "s": RANDOM.uniform(0.1, 0.2, (6, blocks)).astype(np.float32),
+        "z": RANDOM.integers(0, 256, (6, packed)).astype(np.uint8),
+    }
+    names = ["w", "s", "z"][: 2 + zero_points]
+    node = helper.make_node(
+        "MatMulNBits",
+        ["x", *names],
+        ["y"],
+        "product",
+        domain="com.microsoft",
+        K=80,
+        N=6,
+        bits=bits,
+        block_size=32,
+    )
+    info = helper.make_tensor_value_info
+    graph = helper.make_graph(
+        [node],
+        "g",
+        [info("x", TensorProto.FLOAT, ("batch", 2, 80))],
+        [info("y", TensorProto.FLOAT, ("batch", 2, 6))],
+        [numpy_helper.from_array(weights[name], name) for name in names],
+    )
+    opsets = [helper.make_opsetid("", 21), helper.make_opsetid("com.microsoft", 1)]
+    return helper.make_model(graph, opset_imports=opsets, ir_version=10)
+
+
+@pytest.mark.parametrize("bits", [2, 4, 8])
+@pytest.mark.parametrize("zero_points", [False, True])
+def test_products_of_few_bits_are_those_of_onnxruntime(
+    bits: int, zero_points: bool, tmp_path: Path
+) -> None:
+    model = product_of_few_bits(bits, zero_points)
+    onnx.save(model, tmp_path / "model.onnx")
+    export(str(tmp_path / "model.onnx"), str(tmp_path / "again.onnx"))
+    again = onnx.load(tmp_path / "again.onnx")
+    assert [(node.op_type, node.name) for node in again.graph.node] == [("MatMulNBits", "product")]
+    x = RANDOM.standard_normal((3, 2, 80)).astype(np.float32)
+    got, wanted = (
+        onnxruntime.InferenceSession(each.SerializeToString()).run(None, {"x": x})[0]
+        for each in (again, model)
+    )
+    np.testing.assert_array_equal(got, wanted)

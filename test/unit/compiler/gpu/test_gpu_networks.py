@@ -138,9 +138,16 @@ def run(name: str, precision: str, stand_in: StandIn, runs: int) -> None:
                 assert abs(y - want).max() <= bound * abs(want).max()
 
 
-@pytest.mark.parametrize("architecture", ARCHITECTURES)
-@pytest.mark.parametrize("precision", ["f32", "tf32", "fp16"])
-@pytest.mark.parametrize("name", NETWORKS)
+# Kernels of an architecture differ most in halves; precisions differ in how products round.
+RUNS = [
+    *((name, "fp16", "sm_90") for name in NETWORKS),
+    *((name, "f32", "sm_80") for name in NETWORKS),
+    *((name, precision, "sm_80") for name in ("vit", "step") for precision in ("tf32", "fp16")),
+    ("resnet", "tf32", "sm_90"),
+]
+
+
+@pytest.mark.parametrize(("name", "precision", "architecture"), RUNS)
 def test_networks_equal_torch(
     name: str, precision: str, architecture: str, stand_in: StandIn
 ) -> None:

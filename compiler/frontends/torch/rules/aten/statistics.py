@@ -98,14 +98,18 @@ def nanmedian_of(self: Value, dim: int, keepdim: bool = False) -> tuple[Value, V
 
 @torch_op("aten::histc")
 def histc(self: Value, bins: int = 100, min: float = 0.0, max: float = 0.0) -> Value:
-    """Count the elements of each of `bins` spans of equal width; without limits, of all."""
+    """Count the elements of each of `bins` spans of equal width; without limits, of all.
+
+    Places of elements of half types are computed in f32.
+    """
     need(bins, 1, f"has {bins} bins, must be above 0")
-    x, dtype = flat(self), tensor(self).dtype
-    low, high = (as_type(limit, dtype) for limit in (min, max))
+    dtype = tensor(self).dtype
+    x = flat(cast(self, "f64" if dtype == "f64" else "f32"))
+    low, high = (as_type(limit, tensor(x).dtype) for limit in (min, max))
     if min == max:
         low, high = _limits(x)
     inside = tri.And.build(tri.GreaterEqual.build(x, low).y, tri.LessEqual.build(x, high).y).y
-    place = apply("mul(div(sub(@0,@1),sub(@2,@1)),@3)", x, low, high, bins)
+    place = apply("div(mul(sub(@0,@1),@3),sub(@2,@1))", x, low, high, bins)
     index = apply(f"min(max(torch.long(@0),0),{bins - 1})", place)
     zeros = constant(np.zeros(bins, numpy_dtype(dtype)))
     terms = cast(inside, dtype)

@@ -7,6 +7,7 @@ import numpy as np
 from trivium.compiler.frontends.exported.export import read_exported
 from trivium.compiler.frontends.exported.importer import import_exported
 from trivium.dialects.core import interpret
+from trivium.dialects.core.carried import state_of
 from trivium.dialects.core.mlir import new_context
 from trivium.dialects.core.module import declared
 from trivium.dialects.core.tensor import Array
@@ -23,10 +24,14 @@ class ReferenceSession:
 
     def run(self, feeds: Mapping[str, Array]) -> dict[str, Array]:
         with self.context:
-            made = interpret.run(self.module, [in_parts(array) for array in feeds.values()])
+            inputs = [in_parts(array) for array in feeds.values()]
+            # What a session carries, as the number of the run, begins as zero.
+            carried = state_of(self.module.main).values()
+            made = interpret.run(self.module, [*inputs, *(np.array(0) for _ in carried)])
             names = declared(self.module.main, "outputs", len(made))
+            kept = {*names} - state_of(self.module.main).keys()
         pairs = zip(names, made, strict=True)
-        return {name: whole(y) if name in self.complex else y for name, y in pairs}
+        return {name: whole(y) if name in self.complex else y for name, y in pairs if name in kept}
 
 
 def compile(program: Any, *, constants: Mapping[str, Array]) -> ReferenceSession:
