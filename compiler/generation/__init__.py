@@ -1,4 +1,4 @@
 """Decoders: their ports are recognised, their sizes are bound, and one row of logits is enough.
 
-`driver` uses it where the option `generate` is given. Start reading at `prepare.py`.
+`source` uses it where the option `generate` is given. Start reading at `prepare.py`.
 """

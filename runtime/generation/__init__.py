@@ -1,5 +1,5 @@
-"""Make one token after the other by the package of a decoder.
+"""Make one token after the other by the package of a decoder: `trivium.Generator`.
 
-`trivium.Generator` is in `generator.py`. Start reading there, then `sequence.py` (one text),
-`step.py` (the one place that runs the package) and `sampling.py` (which token comes next).
+Start reading at `generator.py`, then `sequence.py` (one text), `decoder.py` (the one place that runs
+the package) and `sampling.py` (which token comes next).
 """
