@@ -20,7 +20,14 @@ from ..core.inputs import Input
 from ..core.main_function import MainFunction
 from ..core.results import fault_diagnostic, name_results
 from ..core.values import Value, constant, tensor
-from ..decoding.cache import Step, appended, positions, seen, step_of
+from ..decoding.cache import (
+    Step,
+    appended,
+    first_positions,
+    positions,
+    seen,
+    step_of,
+)
 from ..decoding.capped_attention import capped_attention
 from ..decoding.heads import first_rows, heads_apart, merge_heads
 from ..decoding.rotary import rotate
@@ -214,16 +221,18 @@ class DecoderBuilder:
 
     def _attended(self, q: Value, k: Value, v: Value, window: int) -> Value:
         """Attend to the rows of a cache in use: [batch, length, heads * size]."""
-        step = self._step
+        step, scale, cap = self._step, self.decoder.scale, self.decoder.score_softcap
+        if not cap:
+            first, window = first_positions(step), max(window, 0)
+            y = tri.CachedAttention.build(
+                q, k, v, first, rows=step.total, scale=scale, window=window
+            ).y
+            return merge_heads(y)
         if step.is_fixed:
             k, v = first_rows(k, step.total), first_rows(v, step.total)
         mask = seen(step, tensor(k).shape[2], window=window, causal=True)
         masks = [] if mask is None else [mask]
-        scale, cap = self.decoder.scale, self.decoder.score_softcap
-        if cap:
-            y = capped_attention(q, k, v, masks, scale=scale, softcap=cap, sink=None)
-        else:
-            y = tri.Attention.build(q, k, v, masks, scale=scale).y
+        y = capped_attention(q, k, v, masks, scale=scale, softcap=cap, sink=None)
         return merge_heads(y)
 
     # -- what all layers share --------------------------------------------------------------------
