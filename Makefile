@@ -6,6 +6,9 @@ SOURCE_TESTS := test/unit/test_glossary.py test/unit/test_imports_acyclic.py
 LINT := 'ruff check' 'ruff format --check --quiet' 'pyright' 'lint-imports' 'pytest -q $(SOURCE_TESTS)'
 RUN = status=0; for check in $(1); do $(BIN)/$$check || status=1; done; exit $$status
 
+# Tests run hundreds of commands: each would compile all of the source again.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: bench demo demo-generate test lint docs
 
 # Compile a sentence encoder for this computer and search sentences by their meaning.
