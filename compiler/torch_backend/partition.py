@@ -2,6 +2,7 @@
 
 import operator
 from collections.abc import Callable, Collection, Mapping
+from inspect import signature
 from typing import Any
 
 from torch import fx, nn
@@ -27,8 +28,11 @@ def refused_nodes(graph: fx.Graph, error: Exception) -> set[str]:
 def divide(module: fx.GraphModule, refused: Collection[str], compile: Compile) -> nn.Module | None:
     """Return a module that runs the nodes of some names as they are, and the others compiled.
 
-    None where nothing else is left. The order of all nodes remains, since some write in place.
+    None where nothing else is left, and in torch before 2.12, which cannot divide graphs so. The
+    order of all nodes remains, since some write in place.
     """
+    if "tuple_return" not in signature(split_module).parameters:
+        return None
     parts = _parts(module.graph, refused)
     compiled = {*parts.values()} - {parts[name] for name in refused}
     if not compiled:

@@ -3,6 +3,7 @@
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
+from inspect import signature
 from typing import Any, cast
 
 from ....dialects.core.errors import CompileError, Invalid, Unsupported
@@ -36,6 +37,10 @@ IGNORED_NODES = (
 
 Sizes are checked against their ranges by each run. Of a matrix without an inverse, results are NaN.
 """
+
+
+RECURRENT = ("aten::gru", "aten::lstm", "aten::rnn_relu", "aten::rnn_tanh")
+"""Operators whose states have an axis too many where torch before 2.13 has decomposed a program."""
 
 
 @dataclass(frozen=True)
@@ -139,17 +144,23 @@ class NodeImporter:
         values = [each.parts if isinstance(each, Complex) else each for each in made]
         name_results(place, names, [v if isinstance(v, ir.Value) else None for v in values])
         for name, each in zip(names, made, strict=True):
-            self._check_type(scope.types.get(name), each)
+            self._check_type(_declared(node, scope.types.get(name), each), each)
             scope.values[name] = each
         for result in node.results:
-            if result.is_list:
+            # Programs of torch before 2.12 name a node as its first result.
+            if result.is_list and node.name not in names:
                 scope.values[node.name] = [scope.values[name] for name in result.names]
 
     def _results(self, node: ProgramNode, scope: Scope) -> list[Any]:
         """Build what a node computes."""
         if node.type in CONTROL_FLOW:
             given = [resolved(each, scope.values) for each in node.arguments.values()]
-            return list(CONTROL_FLOW[node.type](self, *given))
+            function = CONTROL_FLOW[node.type]
+            try:
+                signature(function).bind(self, *given)
+            except TypeError as error:
+                raise Invalid(f"has other arguments than its schema: {error}") from None
+            return list(function(self, *given))
         rule = aten_rule(node.type)
         assert rule is not None
         arguments = bind(node, rule, scope.values, self.convert)
@@ -177,6 +188,13 @@ class NodeImporter:
             return evaluate(declared.text, self.sizes)
         except UnknownSize:
             return None
+
+
+def _declared(node: ProgramNode, type_: TensorType | None, made: Any) -> TensorType | None:
+    """Return the type that a program has for a result, unless it is known to be wrong."""
+    if type_ is None or node.type.partition(".")[0] not in RECURRENT:
+        return type_
+    return type_ if len(type_.sizes) == len(shape_of(made)) else None
 
 
 def _flat(made: list[Any]) -> list[Any]:

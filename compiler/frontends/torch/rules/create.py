@@ -130,6 +130,15 @@ def _range_of_sizes(start: Any, end: Any, step: Any, dtype: str) -> Value:
     return range_of_sizes(first, last, by, *values)
 
 
+@torch_op("aten::hann_window")
+def hann_window(window_length: int, periodic: bool = True, *, dtype: str | None = None) -> Array:
+    """Make a window of Hann; a periodic one has an end that is left out."""
+    ends = max(window_length - 1 + periodic, 1)
+    places = np.arange(window_length) / ends
+    window = 0.5 - 0.5 * np.cos(2 * np.pi * places) if window_length > 1 else np.ones(window_length)
+    return window.astype(numpy_dtype(_dtype(dtype, "f32")))
+
+
 @torch_op("torch.tril")
 def tril(input: Value, *, diagonal: int = 0) -> tri.Trilu:
     return tri.Trilu.build(input, k=diagonal, upper=False)
