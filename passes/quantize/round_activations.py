@@ -8,7 +8,7 @@ from ..rewriting import NoMatch, Pattern, Rewriter, rewrite
 
 
 class RoundActivations(Pass):
-    """Round blocks of activations to i8, or keep them exact, whatever the model says.
+    """Round blocks of activations to i8, or keep them exact, in place of what the model says.
 
     `to` is the element type, empty for exact ones. Products whose blocks are too long for it stay.
 

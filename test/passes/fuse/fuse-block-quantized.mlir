@@ -5,7 +5,7 @@
 // CHECK-SAME:    (%[[X:.*]]: {{.*}})
 // CHECK-DAG:     %[[W:.*]] = "tri.constant"() {{.*}} -> tensor<4x1x16xui8>
 // CHECK-DAG:     %[[S:.*]] = "tri.constant"() {{.*}} -> tensor<4x1xf32>
-// CHECK:         "tri.block_quantized_mat_mul"(%[[X]], %[[W]], %[[S]]) {bits = 4 : i64, block = 32 : i64}
+// CHECK:         "tri.block_quantized_mat_mul"(%[[X]], %[[W]], %[[S]]) {activations = "", bits = 4 : i64, block = 32 : i64}
 // CHECK-NOT:     tri.mat_mul
 func.func @scales_of_columns(%x: tensor<2x32xf32>) -> tensor<2x4xf32> {
   %q = "tri.constant"() {value = dense<-3> : tensor<32x4xi4>} : () -> tensor<32x4xi4>
@@ -20,7 +20,7 @@ func.func @scales_of_columns(%x: tensor<2x32xf32>) -> tensor<2x4xf32> {
 // CHECK-LABEL: func.func @zero_points
 // CHECK-SAME:    (%[[X:.*]]: tensor<2x32xf32>, %[[C:.*]]: tensor<4xf32>)
 // CHECK-DAG:     %[[Z:.*]] = "tri.constant"() {value = dense<3> : tensor<4x1xui8>}
-// CHECK:         %[[P:.*]] = "tri.block_quantized_mat_mul"(%[[X]], %{{.*}}, %{{.*}}, %[[Z]]) {bits = 2 : i64
+// CHECK:         %[[P:.*]] = "tri.block_quantized_mat_mul"(%[[X]], %{{.*}}, %{{.*}}, %[[Z]]) {activations = "", bits = 2 : i64
 // CHECK:         "tri.add"(%[[P]], %[[C]])
 func.func @zero_points(%x: tensor<2x32xf32>, %c: tensor<4xf32>) -> tensor<2x4xf32> {
   %q = "tri.constant"() {value = dense<1> : tensor<4x32xi2>} : () -> tensor<4x32xi2>
