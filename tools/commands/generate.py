@@ -144,8 +144,8 @@ def _rate(count: int, seconds: float) -> str:
 
 def _package(flags: argparse.Namespace, path: str) -> "Package":
     if arguments.is_package(path):
-        if given := arguments.given_compile_arguments(flags):
-            flags.refuse(f"{', '.join(given)}: '{path}' is compiled already")
+        if refused := arguments.given_compile_arguments(flags):
+            flags.refuse(f"{', '.join(refused)}: '{path}' is compiled already")
         return arguments.open_package(flags, path)
     from ...compiler.driver import build
 
