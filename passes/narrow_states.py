@@ -29,7 +29,7 @@ class NarrowStates(Pass):
                                                      tri.cached_attention %q, %y, …
     """
 
-    to: str = HALVES[0]
+    to: str = FULL
 
     def run(self, module: Module) -> None:
         if self.to == FULL:

@@ -151,8 +151,9 @@ def cached_attention(pick: Pick) -> Example:
     heads, shared, capacity = pick.between(1, 2), pick.between(1, 2), pick.between(0, 5)
     rows = pick.between(0, capacity)
     q = pick.array((batch, heads * shared, queries, d), dtype)
-    k = pick.array((batch, heads, capacity, d), dtype)
-    v = pick.array((batch, heads, capacity, e), dtype)
+    sizes = ((batch, heads, capacity, size) for size in (d, e))
+    drawn = (pick.array(shape, dtype) for shape in sizes)
+    k, v = (np.where(np.isfinite(x.astype(np.float64)), x, 1).astype(x.dtype) for x in drawn)
     starts = np.array(pick.ints(batch, -1, 5), pick.one(np.int64, np.int32))
     attributes = {"rows": rows, "scale": pick.number(), "window": pick.between(0, 3)}
     return Example((q, k, v, starts), attributes)
