@@ -22,8 +22,6 @@ MODULES = (
 CHARACTERS = "\n" + "".join(map(chr, range(32, 127)))
 HELD_OUT = 10
 """One of so many docstrings is not trained on."""
-RATE, WARM_UP = 5e-3, 0.05
-"""The highest learning rate, and the part of the time in which it is reached."""
 
 
 @dataclass(frozen=True)
@@ -142,7 +140,7 @@ class Llama(nn.Module):
         return self.head(self.norm(x))
 
 
-def train(seconds: float, text: str, sizes: Sizes, length: int = 96, batch: int = 8) -> Llama:
+def train(seconds: float, text: str, sizes: Sizes, length: int = 96, batch: int = 16) -> Llama:
     """Train a model for some seconds of one CPU."""
     torch.manual_seed(0)
     torch.set_num_threads(1)
@@ -150,11 +148,11 @@ def train(seconds: float, text: str, sizes: Sizes, length: int = 96, batch: int 
     for weight in model.parameters():
         if weight.ndim == 2:
             nn.init.normal_(weight, std=0.02)
-    optimizer = torch.optim.AdamW(model.parameters(), RATE, betas=(0.9, 0.95))
+    optimizer = torch.optim.AdamW(model.parameters(), 2e-3, betas=(0.9, 0.95))
     begin = time.process_time()
     while (spent := (time.process_time() - begin) / seconds) < 1:
         for group in optimizer.param_groups:
-            group["lr"] = RATE * min(spent / WARM_UP, 1) * math.cos(spent * math.pi / 2)
+            group["lr"] = 2e-3 * (0.05 + 0.95 * math.cos(spent * math.pi / 2))
         starts = torch.randint(0, len(data) - length - 1, (batch,))
         rows = torch.stack([data[i : i + length + 1] for i in starts])
         logits = model(rows[:, :-1])

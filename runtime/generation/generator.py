@@ -26,8 +26,11 @@ Prompt: TypeAlias = Iterable[int] | str
 Callback: TypeAlias = Callable[[int], object]
 
 _NONE: Mapping[str, Any] = MappingProxyType({})
-GUESSES = 4
-"""How many tokens are guessed at once unless the user says otherwise."""
+GUESSES = 3
+"""How many tokens are guessed at once unless the user says otherwise.
+
+Attention to up to four tokens of a text gives the bits of one token after the other.
+"""
 
 
 class Generator:
