@@ -57,11 +57,10 @@ class CachedAttention(TriOp):
     def reference(self, q: Array, k: Array, v: Array, starts: Array) -> Array:
         shared = q.shape[1] // k.shape[1]
         keys, values = (np.repeat(widen(x[:, :, : self.rows]), shared, axis=1) for x in (k, v))
-        place = starts.reshape(-1, 1, 1, 1) + np.arange(q.shape[2])[:, None]
+        place = starts.astype(np.int64).reshape(-1, 1, 1, 1) + np.arange(q.shape[2])[:, None]
         row = np.arange(self.rows)
-        seen = row <= place
-        if self.window:
-            seen &= row > place - self.window
+        seen: Array = np.less_equal(row, place)
+        seen &= np.greater(row, place - (self.window or self.rows))
         values = np.where(seen.any((1, 2))[:, None, :, None], values, 0)
         scores = widen(q) @ keys.swapaxes(-1, -2) * widen(q).dtype.type(self.scale)
         weights = softmax_rows(np.where(seen, scores, -np.inf))

@@ -9,7 +9,7 @@
 // CHECK-DAG:     %[[W:.*]] = "tri.constant"() {value = dense<{{.*}}> : tensor<2x1x8xui8>}
 // CHECK-DAG:     %[[S:.*]] = "tri.constant"() {value = dense<{{\[\[}}5.000000e-01], [2.500000e-01]]> : tensor<2x1xf32>}
 // CHECK-DAG:     %[[Z:.*]] = "tri.constant"() {value = dense<{{\[\[}}0], [15]]> : tensor<2x1xui8>}
-// CHECK:         %[[Y:.*]] = "tri.block_quantized_mat_mul"(%[[X]], %[[W]], %[[S]], %[[Z]]) {bits = 4 : i64, block = 16 : i64}
+// CHECK:         %[[Y:.*]] = "tri.block_quantized_mat_mul"(%[[X]], %[[W]], %[[S]], %[[Z]]) {activations = "", bits = 4 : i64, block = 16 : i64}
 // CHECK:         return %[[Y]]
 //
 // Or the zero point is in the middle, and the largest number is 8 steps below it.

@@ -81,7 +81,7 @@ def uniform_of_shape(
 
 @torch_op("aten::uniform", renamed={"from": "low", "to": "high"})
 def uniform(input: Value, low: float = 0.0, high: float = 1.0, *, random: RandomNumbers) -> Value:
-    """Draw as many numbers as a tensor has, whatever it has."""
+    """Draw as many numbers as a tensor has elements."""
     return _uniform(random, tensor(input).shape, _real(None, tensor(input).dtype), low, high)
 
 

@@ -112,7 +112,9 @@ def test_missing_file(capsys: pytest.CaptureFixture[str]) -> None:
 def test_binary_rubbish(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file.write_bytes(b"\xff\xfe\x00")
     assert opt.main([str(file)]) == opt.REPORTED
-    message = "is neither text nor MLIR bytecode, and ends in none of .onnx, .param, .pt2, .trv"
+    message = (
+        "is neither text nor MLIR bytecode, and ends in none of .gguf, .onnx, .param, .pt2, .trv"
+    )
     assert capsys.readouterr().err == f"error: '{file}' {message}\n"
 
 
