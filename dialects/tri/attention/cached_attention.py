@@ -57,11 +57,15 @@ class CachedAttention(TriOp):
     def reference(self, q: Array, k: Array, v: Array, starts: Array) -> Array:
         shared = q.shape[1] // k.shape[1]
         keys, values = (np.repeat(widen(x[:, :, : self.rows]), shared, axis=1) for x in (k, v))
-        place = starts.astype(np.int64).reshape(-1, 1, 1, 1) + np.arange(q.shape[2])[:, None]
-        row = np.arange(self.rows)
-        seen: Array = np.less_equal(row, place)
-        seen &= np.greater(row, place - (self.window or self.rows))
-        values = np.where(seen.any((1, 2))[:, None, :, None], values, 0)
+        seen = _sees(starts, int(q.shape[2]), self.rows, self.window)
+        values = np.where(np.any(seen, axis=2)[..., None], values, 0)
         scores = widen(q) @ keys.swapaxes(-1, -2) * widen(q).dtype.type(self.scale)
         weights = softmax_rows(np.where(seen, scores, -np.inf))
         return narrow((weights @ values).astype(widen(q).dtype), q)
+
+
+def _sees(starts: Array, queries: int, rows: int, window: int) -> Array:
+    """Return which of the rows each query of each entry sees: [entries, 1, queries, rows]."""
+    place: Array = np.add.outer(starts.reshape(-1, 1), np.arange(queries))[..., None]
+    row = np.arange(rows)
+    return np.logical_and(row <= place, row > place - (window or rows))

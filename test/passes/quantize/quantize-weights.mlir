@@ -15,7 +15,7 @@
 // Or the zero point is in the middle, and the largest number is 8 steps below it.
 // MIDDLE-LABEL: func.func @rounds_matrices
 // MIDDLE:         dense<{{\[\[}}-9.375000e-01], [4.687500e-01]]> : tensor<2x1xf32>
-// MIDDLE:         "tri.block_quantized_mat_mul"(%{{[^,]*}}, %{{[^,]*}}, %{{[^,]*}}) {bits = 4
+// MIDDLE:         "tri.block_quantized_mat_mul"(%{{[^,]*}}, %{{[^,]*}}, %{{[^,]*}}) {activations = "", bits = 4
 //
 // By default matrices of fewer than 4096 elements are left.
 // SMALL-LABEL: func.func @rounds_matrices
