@@ -68,4 +68,5 @@ def _sees(starts: Array, queries: int, rows: int, window: int) -> Array:
     """Return which of the rows each query of each entry sees: [entries, 1, queries, rows]."""
     place: Array = np.add.outer(starts.reshape(-1, 1), np.arange(queries))[..., None]
     row = np.arange(rows)
-    return np.logical_and(row <= place, row > place - (window or rows))
+    last: Array = np.less_equal(row, place)
+    return np.logical_and(last, row > place - window) if window else last
