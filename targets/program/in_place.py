@@ -94,7 +94,8 @@ def updated_states(module: Module, calls: Sequence[Call]) -> dict[ir.Value, ir.V
     for number, call in enumerate(calls):
         for update in updates_in(call.op):
             argument = viewed(update.operand)
-            if states.get(update.result) != argument:
+            # The bindings refuse to compare a value with None.
+            if update.result not in states or states[update.result] != argument:
                 continue
             others = list(map(viewed, call.operands))
             others.remove(argument)

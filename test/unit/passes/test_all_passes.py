@@ -21,6 +21,9 @@ MODULES = {
     name: text for name, text in lit_modules().items() if not name.startswith("verify-values/find")
 }
 
+ROUNDED = {"round-activations": "round-activations/is_rounded"}
+"""Modules that are computed with other numbers after a pass whose work that is."""
+
 
 @pytest.mark.parametrize("cls", PASS_CLASSES)
 def test_file_class_and_lit_test_have_one_name(cls: type[Pass]) -> None:
@@ -51,7 +54,7 @@ def test_pass_keeps_results_and_settles_at_once(cls: type[Pass]) -> None:
     """Over the inputs of all lit tests; the second run must change no character."""
     step = cls()
     for name, text in MODULES.items():
-        if "arith." in text:
+        if "arith." in text or ROUNDED.get(cls.name) == name:
             continue
         with new_context(), ir.Location.unknown():
             module = with_weights(Module.parse(text))
