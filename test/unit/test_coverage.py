@@ -29,6 +29,7 @@ AT_RUN_TIME = {
     "region is of image *, must be in [0, *)",
     "sequence_lens is *, must be in [0, *]",
     "* * is outside [0, *)",
+    "rows * to * are outside [0, *)",
     "casts * to a float, must be a number",
     "casts * to an integer, must be one",
     "has * bytes that are no image that Pillow reads",

@@ -38,3 +38,11 @@ func.func @axis_too_many(%x: tensor<1x1xi64>) -> tensor<1x1xi64> attributes {
 } {
   return %x : tensor<1x1xi64>
 }
+
+// expected-error @below {{'func.func' op has 'trivium.generation', but no names of its outputs}}
+func.func @outputs_without_names(%x: tensor<1x1xi64>) -> tensor<1x1xi64> attributes {
+  trivium.inputs = ["x"],
+  trivium.generation = {ids = "x", logits = "y", mask = "", positions = "", rows = "", caches = []}
+} {
+  return %x : tensor<1x1xi64>
+}

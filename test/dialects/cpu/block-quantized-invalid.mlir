@@ -61,3 +61,11 @@ func.func @columns_are_missing(%a: tensor<2x40xf32>, %w: tensor<1x3x96xui8>) {
   %0 = "cpu.packed_block_mat_mul"(%a, %w) {bits = 4, block = 16, columns = 9} : (tensor<2x40xf32>, tensor<1x3x96xui8>) -> tensor<2x9xf32>
   return
 }
+
+// -----
+
+func.func @multiplies_a_number(%a: tensor<f32>, %w: tensor<1x3x96xui8>) {
+  // expected-error @below {{'cpu.packed_block_mat_mul' op multiplies tensor<f32> by tensor<1x3x96xui8>, must have an axis}}
+  %0 = "cpu.packed_block_mat_mul"(%a, %w) {bits = 4, block = 16, columns = 5} : (tensor<f32>, tensor<1x3x96xui8>) -> tensor<5xf32>
+  return
+}

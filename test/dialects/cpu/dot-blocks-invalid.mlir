@@ -24,6 +24,14 @@ func.func @rounds_long_blocks(%x: tensor<2x32xf32>) {
 
 // -----
 
+func.func @rounds_a_number(%x: tensor<f32>) {
+  // expected-error @below {{'cpu.quantize_blocks' op rounds blocks of tensor<f32>, must have an axis}}
+  %n, %s, %t = "cpu.quantize_blocks"(%x) {block = 32} : (tensor<f32>) -> (tensor<1x32xi8>, tensor<1xf32>, tensor<1xi32>)
+  return
+}
+
+// -----
+
 func.func @multiplies_unsigned_bytes(%a: tensor<3x2x16xui8>, %s: tensor<3x2xf32>, %t: tensor<3x2xi32>, %w: tensor<1x3x96xui8>) {
   // expected-error @below {{'cpu.dot_block_mat_mul' op multiplies tensor<3x2x16xui8>, must be i8 [blocks, …, elements of one]}}
   %0 = "cpu.dot_block_mat_mul"(%a, %s, %t, %w) {bits = 4, block = 16, columns = 5} : (tensor<3x2x16xui8>, tensor<3x2xf32>, tensor<3x2xi32>, tensor<1x3x96xui8>) -> tensor<2x5xf32>

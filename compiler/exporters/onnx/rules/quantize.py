@@ -12,6 +12,7 @@ from .....dialects.core.mlir import ir
 from .....dialects.core.numerics.packed_bits import pack_bits
 from .....dialects.core.quantized import QuantizedType, storage_range
 from .....dialects.core.tensor import Array, numpy_dtype
+from ....frontends.onnx.rules.microsoft.block_quantized import LEVELS, why_exact
 from ..graph import OnnxGraph, exports
 
 WIDE_SINCE = 21
@@ -41,8 +42,18 @@ def block_quantized_mat_mul(op: tri.BlockQuantizedMatMul, graph: OnnxGraph) -> N
     """Write ONNX Runtime's operator: ONNX itself has none."""
     sizes = {"K": tensor_of(op.a.type).shape[-1], "N": tensor_of(op.w.type).shape[0]}
     inputs = [op.a, op.w, op.scales, _packed_zero_points(op, graph)]
-    given = {"bits": op.bits, "block_size": op.block}
+    given = {"bits": op.bits, "block_size": op.block, "accuracy_level": _level(op, graph)}
     graph.add("com.microsoft::MatMulNBits", inputs, [op.y], since=1, **sizes, **given)
+
+
+def _level(op: tri.BlockQuantizedMatMul, graph: OnnxGraph) -> int | None:
+    """Return the level at which ONNX Runtime rounds activations, None where they are exact."""
+    if not op.activations:
+        return None
+    why = why_exact(op.zero_points, op.bits, op.block, graph.flow.is_constant(op.w))
+    if why:
+        raise Unsupported(f"rounds activations with {why}, ONNX Runtime's MatMulNBits does not")
+    return LEVELS[-1]
 
 
 def _packed_zero_points(op: tri.BlockQuantizedMatMul, graph: OnnxGraph) -> ir.Value | Array | None:

@@ -41,3 +41,10 @@ func.func @window_is_negative(%q: tensor<1x2x1x8xf32>, %k: tensor<1x2x4x8xf32>, 
       : (tensor<1x2x1x8xf32>, tensor<1x2x4x8xf32>, tensor<1x2x4x8xf32>, tensor<1xi64>) -> tensor<1x2x1x8xf32>
   return
 }
+
+func.func @no_heads(%q: tensor<1x1x8xf32>, %k: tensor<1x2x4x8xf32>, %starts: tensor<1xi64>) {
+  // expected-error @below {{'tri.cached_attention' op operands have ranks [3, 4, 4], must have 4}}
+  %y = "tri.cached_attention"(%q, %k, %k, %starts) {rows = 4, scale = 1.0}
+      : (tensor<1x1x8xf32>, tensor<1x2x4x8xf32>, tensor<1x2x4x8xf32>, tensor<1xi64>) -> tensor<1x1x8xf32>
+  return
+}

@@ -99,7 +99,7 @@ def test_what_onnx_cannot_say_is_refused(op: str, dtype: str, message: str) -> N
             export_onnx(module)
 
 
-def product_of_few_bits(bits: int, zero_points: bool) -> onnx.ModelProto:
+def product_of_few_bits(bits: int, zero_points: bool, level: int) -> onnx.ModelProto:
     """Make a product whose depth is no multiple of its blocks, of which there is an odd number."""
     blocks, packed = 3, -(-3 * bits // 8)
     weights = {
@@ -118,6 +118,7 @@ def product_of_few_bits(bits: int, zero_points: bool) -> onnx.ModelProto:
         N=6,
         bits=bits,
         block_size=32,
+        accuracy_level=level,
     )
     info = helper.make_tensor_value_info
     graph = helper.make_graph(
@@ -133,10 +134,12 @@ def product_of_few_bits(bits: int, zero_points: bool) -> onnx.ModelProto:
 
 @pytest.mark.parametrize("bits", [2, 4, 8])
 @pytest.mark.parametrize("zero_points", [False, True])
+@pytest.mark.parametrize("level", [0, 4])
 def test_products_of_few_bits_are_those_of_onnxruntime(
-    bits: int, zero_points: bool, tmp_path: Path
+    bits: int, zero_points: bool, level: int, tmp_path: Path
 ) -> None:
-    model = product_of_few_bits(bits, zero_points)
+    """Activations are rounded at level 4, and only there."""
+    model = product_of_few_bits(bits, zero_points, level)
     onnx.save(model, tmp_path / "model.onnx")
     export(str(tmp_path / "model.onnx"), str(tmp_path / "again.onnx"))
     again = onnx.load(tmp_path / "again.onnx")
@@ -147,3 +150,30 @@ def test_products_of_few_bits_are_those_of_onnxruntime(
         for each in (again, model)
     )
     np.testing.assert_array_equal(got, wanted)
+
+
+@pytest.mark.parametrize(
+    ("weight", "zero_points", "bits", "block", "why"),
+    [
+        ("x", False, 4, 32, "weights that are computed"),
+        ("c", True, 4, 32, "zero points of f32"),
+        ("c", False, 2, 16, "blocks of 16 of 2 bits"),
+    ],
+)
+def test_activations_that_onnxruntime_does_not_round_are_refused(
+    weight: str, zero_points: bool, bits: int, block: int, why: str
+) -> None:
+    w = f"tensor<5x1x{block * bits // 8}xui8>"
+    operands = f"%a, %{weight}, %s" + ", %s" * zero_points
+    types = f"tensor<2x9xf32>, {w}, tensor<5x1xf32>" + ", tensor<5x1xf32>" * zero_points
+    given = f'bits = {bits}, block = {block}, activations = "i8"'
+    sizes = f"operandSegmentSizes = array<i32: 1, 1, 1, {int(zero_points)}>"
+    text = f"""func.func @f(%a: tensor<2x9xf32>, %x: {w}, %s: tensor<5x1xf32>) -> tensor<2x5xf32> {{
+      %c = "tri.weight"() {{name = "c", type = {w}}} : () -> {w}
+      %y = "tri.block_quantized_mat_mul"({operands}) {{{given}, {sizes}}}
+        : ({types}) -> tensor<2x5xf32>
+      return %y : tensor<2x5xf32> }}"""
+    with new_context():
+        module = Module.parse(text)
+        with pytest.raises(CompileError, match=f"rounds activations with {why}, ONNX Runtime's"):
+            export_onnx(module)

@@ -120,3 +120,10 @@ def test_one_hot_counts_from_the_end_and_ignores_what_is_outside() -> None:
 def test_an_index_outside_of_the_axis_is_an_error(index: int) -> None:
     with pytest.raises(Invalid, match=rf"^index {index} is outside \[-3, 3\) of axis 1$"):
         tri.Gather(axis=1).reference(X, np.array([0, index]))
+
+
+@pytest.mark.parametrize(("start", "count"), [(-1, 2), (3, 2), (4, 1)])
+def test_rows_go_into_the_axis_only(start: int, count: int) -> None:
+    x, new = np.zeros((1, 4, 1)), np.ones((1, 2, 1))
+    with pytest.raises(Invalid, match=rf"rows {start} to {start + count} are outside \[0, 4\)"):
+        tri.TensorScatter().reference(x, new, np.array([start]), np.array([count]))

@@ -41,7 +41,9 @@ def mat_mul_n_bits(
     blocks = -(-K // block_size)
     w = _shaped(b, N, blocks, block_size * bits // 8)
     zeros = None if zero_points is None else _zero_points(zero_points, N, blocks, bits, node)
-    rounds = accuracy_level == LEVELS[-1] and _is_rounded(zeros, bits, block_size)
+    rounds = accuracy_level == LEVELS[-1] and not why_exact(
+        zeros, bits, block_size, node.evaluate(b) is not None
+    )
     y = tri.BlockQuantizedMatMul.build(
         a,
         w,
@@ -49,7 +51,7 @@ def mat_mul_n_bits(
         zeros,
         bits=bits,
         block=block_size,
-        activations=ROUNDED if rounds and node.evaluate(b) is not None else "",
+        activations=ROUNDED if rounds else "",
     )
     return y if bias is None else tri.Add.build(y.y, bias)
 
@@ -67,11 +69,16 @@ def _check(g_idx: Value | None, bits: int, accuracy_level: int, weight_prepacked
         raise Invalid(f"has accuracy_level {accuracy_level}, must be 0 to {LEVELS[-1]}")
 
 
-def _is_rounded(zeros: Value | None, bits: int, block: int) -> bool:
-    """Return whether ONNX Runtime rounds the other factor of constants of some form."""
+def why_exact(zeros: Value | None, bits: int, block: int, fixed: bool) -> str:
+    """Return why ONNX Runtime rounds the other factor at no level, nothing where it does at i8.
+
+    Weights are `fixed` where they are constants.
+    """
+    if not fixed:
+        return "weights that are computed"
     if zeros is not None and tensor(zeros).dtype != "ui8":
-        return False
-    return bits > 2 or block in (32, 64, 128)
+        return f"zero points of {tensor(zeros).dtype}"
+    return "" if bits > 2 or block in (32, 64, 128) else f"blocks of {block} of {bits} bits"
 
 
 def _shaped(value: Value, *shape: int) -> Value:
