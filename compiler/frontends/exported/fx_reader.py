@@ -158,6 +158,8 @@ class _Reader:
             return [self._argument(each) for each in cast("Sequence[Any]", given)]
         if isinstance(given, torch.dtype):
             return str(given)
+        if isinstance(given, _untyped._ops.OpOverload):
+            return operator_name(given)
         if isinstance(given, _WITHOUT_MEANING):
             return None
         return given if isinstance(given, _SCALARS) else Unread(type(given).__name__)

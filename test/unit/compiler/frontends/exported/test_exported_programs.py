@@ -320,10 +320,14 @@ def test_scalar_constants_have_no_axes() -> None:
     assert [y.shape for y in made] == [(2,), ()]
 
 
-def test_element_types_that_are_not_read_are_refused() -> None:
+def test_element_types_that_are_not_read_are_refused(tmp_path: Path) -> None:
     program = export(Function(lambda x: x.to(torch.uint32)), (torch.ones(2),))
-    with pytest.raises(CompileError, match=r"the program has element type \d+ of torch's schema"):
+    with pytest.raises(CompileError, match=r"'to' asks for element type torch\.uint32, must be"):
         trivium.compile(program)
+    path = tmp_path / "net.pt2"
+    torch.export.save(program, path)
+    with pytest.raises(CompileError, match=r"net\.pt2' has element type \d+ of torch's schema"):
+        trivium.compile(path)
 
 
 def test_other_versions_of_the_schema_are_refused(tmp_path: Path) -> None:

@@ -59,6 +59,13 @@ def branches(net: Any, x: Any) -> Any:
     return torch.cond(x.sum() > 0, inner, torch.neg, (x,))
 
 
+class Solved(nn.Module):
+    """A solution whose check has an effect once it is decomposed."""
+
+    def forward(self, a: Any, b: Any) -> Any:
+        return torch.linalg.solve(a, b)
+
+
 class Recurrent(nn.LSTM):
     """Recurrent layers, whose weights are lists."""
 
@@ -71,6 +78,7 @@ PROGRAMS = {
     "in_place, decomposed": lambda: export(Function(in_place), (X,)).run_decompositions({}),
     "sizes": lambda: export(Sizes(), (torch.ones(8, 4),), dynamic_shapes=[{0: Dim("N", max=64)}]),
     "branches": lambda: export(Function(branches), (X,)),
+    "effects": lambda: export(Solved(), (torch.eye(3), X)).run_decompositions(),
     "recurrent": lambda: export(Recurrent(4, 5, num_layers=2), (X,)),
 }
 
