@@ -140,6 +140,25 @@ def _of_all(row: Value, batch: Size, heads: Size, rows: Size) -> Value:
     return tri.Add.build(row, first).y
 
 
+def attend_to_cache(
+    q: Value, keys: Value, values: Value, step: Step, *, scale: float, window: int
+) -> Value:
+    """Attend to the rows of a cache in use, each query to those up to its own position.
+
+    Queries are [batch, heads, length, size], keys and values those after the step. A window counts
+    the query itself; a negative one is all.
+    """
+    return tri.CachedAttention.build(
+        q,
+        keys,
+        values,
+        first_positions(step),
+        rows=step.total,
+        scale=scale,
+        window=max(window, 0),
+    ).y
+
+
 def seen(step: Step, keys: Size, *, window: int, causal: bool) -> Value | None:
     """Return which of the first rows each query sees: it broadcasts to [batch, 1, length, keys].
 

@@ -23,7 +23,7 @@ from ..core.values import Value, constant, tensor
 from ..decoding.cache import (
     Step,
     appended,
-    first_positions,
+    attend_to_cache,
     positions,
     seen,
     step_of,
@@ -223,11 +223,7 @@ class DecoderBuilder:
         """Attend to the rows of a cache in use: [batch, length, heads * size]."""
         step, scale, cap = self._step, self.decoder.scale, self.decoder.score_softcap
         if not cap:
-            first, window = first_positions(step), max(window, 0)
-            y = tri.CachedAttention.build(
-                q, k, v, first, rows=step.total, scale=scale, window=window
-            ).y
-            return merge_heads(y)
+            return merge_heads(attend_to_cache(q, k, v, step, scale=scale, window=window))
         if step.is_fixed:
             k, v = first_rows(k, step.total), first_rows(v, step.total)
         mask = seen(step, tensor(k).shape[2], window=window, causal=True)

@@ -12,7 +12,7 @@ from ....core.values import cast, constant, counted, number, tensor
 from ....decoding.cache import (
     Step,
     appended,
-    first_positions,
+    attend_to_cache,
     positions,
     seen,
     step_of,
@@ -107,8 +107,7 @@ def group_query_attention(
     is_plain = sink is None and not softcap and attention_bias is None and bool(causal)
     if is_plain and not sliding_window_cache:
         k, v = appended(past_key, k, step), appended(past_value, v, step)
-        first, window = first_positions(step), max(local_window_size, 0)
-        y = tri.CachedAttention.build(q, k, v, first, rows=total, scale=scale, window=window).y
+        y = attend_to_cache(q, k, v, step, scale=scale, window=local_window_size)
         return merge_heads(y), k, v
     if sliding_window_cache:
         cache = WindowCache(past_key, step, local_window_size)
