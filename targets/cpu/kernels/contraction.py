@@ -16,12 +16,12 @@ from ....dialects.core.sizes.limits import at_least
 from ....dialects.core.tensor import Shape
 from ....dialects.cpu.packing import even_split
 from ..schedule.tiles import Tile
-from .buffer import Buffer, Lanes, tail_mask, vector
+from .buffer import Buffer, Lanes, tail_mask, vector, zero
 from .index import Carried, IndexExpr, greatest, is_equal
 from .loops import Piece, Section, each, spread
 from .panels import Fetch, Panel
 from .runs import Rows, Run, cut_rows
-from .value import Value, constant_of, element_type
+from .value import Value
 
 Left = Callable[[Rows, int, Sequence[IndexExpr]], Value]
 """Load the element of a row, by its number in the rows that are stored together, at a depth."""
@@ -184,10 +184,9 @@ class Contraction:
         return self.panel.each_row(self.depth, start, masks, sums, step)
 
     def _start(self, row: IndexExpr, lanes: Lanes) -> Value:
-        if self.initial is not None:
-            return splat(self.initial(row), lanes.width)
-        type_ = ir.VectorType.get([lanes.width], element_type(self.dtype))
-        return Value(constant_of(0, self.dtype, type_), self.dtype)
+        if self.initial is None:
+            return zero(self.dtype, lanes)
+        return splat(self.initial(row), lanes.width)
 
 
 def emit_each(shape: Shape, make: Callable[[list[IndexExpr]], Contraction], tile: Tile) -> None:
