@@ -8,14 +8,14 @@ from typing import TypeAlias
 
 from ..dialects import tri
 from ..dialects.core.attributes import tensor_of
-from ..dialects.core.carried import initial_of, state_of, updates_of
-from ..dialects.core.generation import generation_of
 from ..dialects.core.mlir import ir
 from ..dialects.core.module import Module, declared, ops
 from ..dialects.core.op import Op
 from ..dialects.core.sizes.atoms import is_symbolic
 from ..dialects.core.sizes.dim import symbol
-from ..dialects.core.states import states_of
+from ..dialects.core.states.carried import initial_of, state_of, updates_of
+from ..dialects.core.states.declared import states_of
+from ..dialects.core.states.generation import generation_of
 from ..dialects.core.symbol_table import checks_of, symbols_of_function
 from ..dialects.core.tensor import DTYPES
 from ..runtime import contents as m
@@ -34,7 +34,7 @@ from ..targets.program.calls import NumberedCall
 from ..targets.program.program import Place, Program
 from ..targets.written import written
 from ..version import __version__
-from .named_sizes import name_sizes
+from .sizes.named import name_sizes
 
 Data: TypeAlias = bytes | bytearray | memoryview
 """The bytes of an entry."""

@@ -26,7 +26,7 @@ from ..targets.registry import choose_targets
 from .assemble import Assembled, assemble, package_of
 from .control_flow import ControlFlow
 from .copies import Copies
-from .free_sizes import check_targets
+from .sizes.free import check_targets
 
 
 def build_module(

@@ -11,8 +11,8 @@ from ..targets.placement.place import Placement
 from ..targets.registry import choose_targets
 from .arguments import takes_options
 from .exact.build_exact import exact_modules, takes_all_sizes
-from .free_sizes import check_targets
-from .size_report import SizeReport, report_sizes
+from .sizes.free import check_targets
+from .sizes.report import SizeReport, report_sizes
 from .source import Source, import_model
 from .stages import pipeline_for
 from .support_report import NodeSupport, Strict, SupportLog, node_support, placements

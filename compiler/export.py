@@ -14,7 +14,7 @@ from ..runtime.package import Package
 from ..targets.options import CompileOptions
 from .arguments import checked_arguments
 from .format import Format
-from .free_sizes import need_static
+from .sizes.free import need_static
 from .source import find_format, formats, read_model
 
 

@@ -3,7 +3,9 @@
 from collections.abc import Mapping
 
 from ..dialects.core.attributes import tensor_of
-from ..dialects.core.carried import (
+from ..dialects.core.errors import CompileError
+from ..dialects.core.module import Module, declared
+from ..dialects.core.states.carried import (
     initial_of,
     named_states,
     set_state,
@@ -11,8 +13,6 @@ from ..dialects.core.carried import (
     state_of,
     updates_of,
 )
-from ..dialects.core.errors import CompileError
-from ..dialects.core.module import Module, declared
 from ..dialects.core.tensor import Tensor
 
 

@@ -2,13 +2,13 @@
 
 from ..dialects import tri
 from ..dialects.core.attributes import tensor_of, type_of
-from ..dialects.core.carried import initial_of
 from ..dialects.core.errors import CompileError
 from ..dialects.core.location import inner_location
 from ..dialects.core.mlir import ir
 from ..dialects.core.module import Module
 from ..dialects.core.op import Op, view
-from ..dialects.core.states import State, returned, states_of
+from ..dialects.core.states.carried import initial_of
+from ..dialects.core.states.declared import State, returned, states_of
 from ..dialects.core.tensor import Tensor
 from .building import cast
 from .core import Pass

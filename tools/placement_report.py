@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TypeVar
 
-from ..compiler.size_report import SizeReport
+from ..compiler.sizes.report import SizeReport
 from ..compiler.support_report import NodeSupport
 from ..runtime.sizes.values import spelled_sizes
 from ..runtime.spelling import count, spell_names

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..compiler.exact_sizes import ExactSizes
-from ..compiler.size_report import SizeReport
+from ..compiler.exact.ranking import ExactSizes
+from ..compiler.sizes.report import SizeReport
 from ..dialects.core.sizes.atoms import is_symbolic
 from ..dialects.core.tensor import Tensor, numpy_dtype
 from ..runtime.contents import Symbol

@@ -2,12 +2,12 @@
 
 from ...dialects import tri
 from ...dialects.core.attributes import from_attribute, to_attribute, type_of
-from ...dialects.core.generation import Generation, set_generation
 from ...dialects.core.location import node_location
 from ...dialects.core.mlir import ir
 from ...dialects.core.module import Module
 from ...dialects.core.sizes.atoms import single_symbol
 from ...dialects.core.sizes.symbols import Range
+from ...dialects.core.states.generation import Generation, set_generation
 from ...dialects.core.symbol_table import set_symbols, symbol_table, symbols_of_function
 from ...dialects.core.tensor import Tensor
 from .recognize import port_types, recognize, returned_values

@@ -5,11 +5,11 @@ from collections.abc import Mapping
 
 from ...dialects.core.attributes import tensor_of
 from ...dialects.core.errors import CompileError, Diagnostic
-from ...dialects.core.generation import NO_ROWS, Cache, Generation
 from ...dialects.core.mlir import ir
 from ...dialects.core.module import Module, declared
 from ...dialects.core.sizes.atoms import Size, is_symbolic
 from ...dialects.core.sizes.limits import is_same
+from ...dialects.core.states.generation import NO_ROWS, Cache, Generation
 from ...dialects.core.tensor import Tensor, is_integer
 
 IDS, MASK, POSITIONS, LOGITS = "input_ids", "attention_mask", "position_ids", "logits"

@@ -4,12 +4,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from ...dialects.core.errors import CompileError
-from ...dialects.core.generation import NO_ROWS, Cache, Generation
 from ...dialects.core.mlir import new_context
 from ...dialects.core.module import Module
 from ...dialects.core.sizes.atoms import Size, single_symbol
 from ...dialects.core.sizes.substitution import substitute
 from ...dialects.core.sizes.symbols import Range
+from ...dialects.core.states.generation import NO_ROWS, Cache, Generation
 from ...targets.generation_sizes import GenerationSizes, sizes_of_generation
 from ...targets.options import CompileOptions
 from .recognize import Types, port_types, recognize

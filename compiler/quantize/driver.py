@@ -17,7 +17,7 @@ from ...passes.quantize.scale_table import Scale, ScaleTable
 from ...targets.core import Progress
 from ...targets.options import CompileOptions
 from ..arguments import checked_arguments
-from ..free_sizes import need_static
+from ..sizes.free import need_static
 from ..source import Source, import_model
 from .data import Data, batches, read_data
 from .evaluator import QuantizationCase

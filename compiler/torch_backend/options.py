@@ -23,7 +23,7 @@ def read_options(given: Mapping[str, Any] | None, mode: str | None) -> dict[str,
     Raises CompileError that lists all that are unknown or wrong.
     """
     if mode is not None:
-        advice = 'give options={"precision": ...}; docs/torch-compile.md lists them'
+        advice = 'give options={"precision": ...}; docs/frontends/torch-compile.md lists them'
         raise CompileError([Diagnostic("", f"mode is '{mode}', which Inductor has", (advice,))])
     options = dict(given or {})
     known = [each.name for each in options_of(CompileOptions) if each.name not in DECIDED]

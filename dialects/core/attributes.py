@@ -10,10 +10,10 @@ from typing import Any, TypeVar
 import numpy as np
 
 from .errors import Invalid, Unsupported
+from .ir.string_elements import string_elements, strings_of
 from .mlir import ir
 from .quantized import canonical, check_scales, is_quantized
 from .sizes.atoms import Size, is_symbolic
-from .string_elements import string_elements, strings_of
 from .symbol_table import SymbolTable, symbol_table
 from .tensor import DTYPES, Array, Shape, Tensor, is_narrow, is_string, numpy_dtype, size_fault
 

@@ -9,12 +9,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from .attributes import from_attribute
-from .carried import check_state
 from .errors import CompileError, Diagnostic, Invalid, Unsupported
-from .generation import check_generation
 from .location import describe
 from .mlir import ir
 from .op import OPS, Op, view
+from .states.carried import check_state
+from .states.generation import check_generation
 from .symbol_scope import misplaced
 from .symbol_table import checks_of, declare_symbols
 

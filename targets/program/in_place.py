@@ -14,7 +14,7 @@ from ...dialects.core.location import describe
 from ...dialects.core.mlir import ir
 from ...dialects.core.module import Module
 from ...dialects.core.op import Op, view
-from ...dialects.core.states import State, returned, states_of
+from ...dialects.core.states.declared import State, returned, states_of
 from ..memory.values import VIEWS, viewed
 from .calls import Call
 

@@ -21,7 +21,7 @@ ELSEWHERE = {
     "dialects/dla/interpret.py",
     "dialects/core/sizes/binding.py",  # of shapes of arrays: test_binding.py
     "dialects/core/sizes/symbols.py",  # of attributes of functions: test_symbol_table.py
-    "dialects/core/string_elements.py",  # of arrays: test_string_elements.py
+    "dialects/core/ir/string_elements.py",  # of arrays: test_string_elements.py
     "dialects/core/symbol_table.py",
 }
 AT_RUN_TIME = {

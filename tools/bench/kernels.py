@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ...compiler.free_sizes import need_static
+from ...compiler.sizes.free import need_static
 from ...compiler.source import import_model
 from ...compiler.stages import pipeline_for
 from ...compiler.support_report import strict_hooks

@@ -14,7 +14,7 @@ from ...dialects.core.tensor import DTYPES
 from ...runtime.cpu.elf import load_objects
 from ...runtime.memory import allocate
 from ...targets.cpu.emit.to_llvm import to_object
-from ...targets.cpu.kernels.dot import find_instruction
+from ...targets.cpu.kernels.products.dot import find_instruction
 from .stopwatch import least_time
 
 _SUMS = 12  # enough to hide the latency of an addition, and few enough for 16 registers

@@ -23,8 +23,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(flags: argparse.Namespace) -> None:
     """Print the report; raise CompileError for a model, or a file, that cannot be read."""
-    from ...compiler.observed_sizes import read_observed
-    from ...compiler.size_report import size_report
+    from ...compiler.sizes.observed import read_observed
+    from ...compiler.sizes.report import size_report
     from ..json_report import json_text
     from ..sizes_report import describe_sizes, sizes_info
 

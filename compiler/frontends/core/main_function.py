@@ -7,7 +7,6 @@ from typing import Any
 
 from ....dialects import tri
 from ....dialects.core.attributes import tensor_of, type_of
-from ....dialects.core.carried import set_state, set_updates
 from ....dialects.core.data_dependent import DataDependentOp
 from ....dialects.core.errors import (
     CompileError,
@@ -25,6 +24,7 @@ from ....dialects.core.sizes.atoms import Size, is_symbolic
 from ....dialects.core.sizes.checks import Check, collected_checks
 from ....dialects.core.sizes.dim import symbols_of
 from ....dialects.core.sizes.symbols import Range
+from ....dialects.core.states.carried import set_state, set_updates
 from ....dialects.core.symbol_table import set_checks, set_symbols, symbol_table
 from ....dialects.core.tensor import Array, Tensor, numpy_dtype
 from .sizes.size_evaluator import SizeEvaluator

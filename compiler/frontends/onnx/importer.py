@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 import onnx
 
-from ....dialects.core.carried import named_states
 from ....dialects.core.errors import CompileError, Invalid, InvalidNode, Unsupported
 from ....dialects.core.location import node_location
 from ....dialects.core.mlir import ir
 from ....dialects.core.module import Module
 from ....dialects.core.op import view
+from ....dialects.core.states.carried import named_states
 from ....dialects.core.tensor import Array, Bindings
 from ..core.bindings import input_types
 from ..core.main_function import MainFunction

@@ -13,11 +13,11 @@ from ....dialects.core.sizes.atoms import Size, is_symbolic
 from ....dialects.core.sizes.limits import at_least
 from ....dialects.core.tensor import Shape, normalize_axis
 from .buffer import Lanes, tail_mask
-from .contraction import splat
 from .epilogue import each_vector
 from .held_constants import held_constants
 from .index import IndexExpr, carry, for_each, greatest, least, replaced_if
 from .loops import each_of
+from .products.contraction import splat
 from .reduction import Reduction
 from .value import Value
 

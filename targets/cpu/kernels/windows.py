@@ -9,8 +9,8 @@ from ....dialects.core.sizes.limits import at_least
 from ....dialects.core.tensor import Shape
 from ...memory.strides import row_major
 from .buffer import Buffer, Lanes, all_lanes, constant_vector
-from .contraction import splat
 from .index import IndexExpr, place_dtype
+from .products.contraction import splat
 from .value import Value, arith
 
 

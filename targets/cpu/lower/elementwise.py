@@ -13,8 +13,8 @@ from ....dialects.core.tensor import is_narrow
 from ...kernels.conversion import convert
 from ...kernels.lower.elementwise import register_elementwise
 from ...kernels.narrow import narrowed_bits, power_bits, widened_bits
-from ..kernels import approximation, trigonometry
 from ..kernels.conversion import cast, reinterpret, widened
+from ..kernels.functions import approximation, trigonometry
 from ..kernels.value import Value
 from ..registry import TABLE, elementwise
 

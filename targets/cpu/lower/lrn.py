@@ -4,10 +4,10 @@ import math
 
 from ....dialects import tri
 from ...kernels.arithmetic import compute_dtype
-from ..kernels.approximation import exp, log
 from ..kernels.buffer import Buffer, Lanes, zero
 from ..kernels.builder import KernelBuilder
 from ..kernels.epilogue import Epilogue, each_vector
+from ..kernels.functions.approximation import exp, log
 from ..kernels.index import IndexExpr, carry
 from ..kernels.value import Value, is_strict
 from ..kernels.value import math as math_dialect

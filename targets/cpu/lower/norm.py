@@ -7,9 +7,9 @@ from ....dialects.core.tensor import Shape, normalize_axis
 from ...kernels.arithmetic import compute_dtype
 from ..kernels.buffer import Buffer, Lanes
 from ..kernels.builder import KernelBuilder
-from ..kernels.contraction import splat
 from ..kernels.epilogue import Epilogue, each_vector
 from ..kernels.index import IndexExpr, nest
+from ..kernels.products.contraction import splat
 from ..kernels.strips import Element, Strip, each_strip
 from ..kernels.value import Value, over_size
 from ..registry import template

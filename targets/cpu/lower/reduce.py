@@ -12,10 +12,10 @@ from ....dialects.core.sizes.substitution import likely
 from ....dialects.core.tensor import Shape
 from ...kernels.arithmetic import compute_dtype, float_dtype, mean_dtype
 from ...kernels.conversion import convert
-from ..kernels import approximation
 from ..kernels.buffer import Buffer, Lanes, tail_mask
 from ..kernels.builder import KernelBuilder
 from ..kernels.epilogue import Epilogue, each_vector
+from ..kernels.functions import approximation
 from ..kernels.index import IndexExpr, carry, carry_nest, least, replaced_if, when
 from ..kernels.loops import each
 from ..kernels.reduction import Element, Reduction

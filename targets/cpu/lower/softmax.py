@@ -6,10 +6,10 @@ from typing import Any
 
 from ....dialects import tri
 from ...kernels.arithmetic import compute_dtype
-from ..kernels.approximation import exp, log
 from ..kernels.buffer import Buffer, Lanes
 from ..kernels.builder import KernelBuilder
 from ..kernels.epilogue import Epilogue
+from ..kernels.functions.approximation import exp, log
 from ..kernels.index import IndexExpr
 from ..kernels.strips import Strip, each_strip, strip_shape
 from ..kernels.value import Value

@@ -15,7 +15,7 @@ from ....dialects.core.tensor import Array, numpy_dtype
 from ....dialects.cpu.vnni import PRODUCTS, VNNI
 from ....passes.core import Pass
 from ....passes.rewriting import NoMatch, Rewriter, rewrite
-from ..kernels.dot import find_instruction
+from ..kernels.products.dot import find_instruction
 from ..layout.packed_constants import constant_before
 from ..layout.vnni import (
     check_kernels,

@@ -3,7 +3,7 @@
 from ....dialects import cpu
 from ....dialects.core.mlir import ir
 from ....dialects.core.module import Module
-from ....dialects.core.states import states_of
+from ....dialects.core.states.declared import states_of
 from ....passes.core import Pass
 from ...program.in_place import find_scatter
 

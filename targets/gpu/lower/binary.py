@@ -6,11 +6,11 @@ from ....dialects import tri
 from ....dialects.core.attributes import tensor_of
 from ...kernels.conversion import convert
 from ...kernels.lower.power import Step, constant_exponent, easy_power, integer_power
-from ..kernels import trigonometry
-from ..kernels.approximation import with_sign_of
+from ..kernels.functions import trigonometry
+from ..kernels.functions.approximation import with_sign_of
+from ..kernels.functions.power import power, snapped
+from ..kernels.functions.remainder import quotient, remainder
 from ..kernels.loop import loop
-from ..kernels.power import power, snapped
-from ..kernels.remainder import quotient, remainder
 from ..kernels.value import Value, aligned
 from ..registry import accepts, elementwise
 

@@ -12,8 +12,8 @@ from ....dialects.core.attributes import tensor_of
 from ....dialects.core.op import Op
 from ....dialects.core.tensor import is_narrow
 from ...kernels.lower.elementwise import register_elementwise
-from ..kernels import approximation, hyperbolic, trigonometry
 from ..kernels.conversion import cast, narrow, reinterpret
+from ..kernels.functions import approximation, hyperbolic, trigonometry
 from ..kernels.value import Value
 from ..registry import TABLE, elementwise
 

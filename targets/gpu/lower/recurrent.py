@@ -10,7 +10,6 @@ from collections.abc import Callable, Sequence
 from ....dialects import tri
 from ....dialects.core.tensor import Tensor
 from ...kernels.arithmetic import compute_dtype
-from ..kernels.approximation import sigmoid, tanh
 from ..kernels.buffer import Buffer
 from ..kernels.builder import KernelBuilder
 from ..kernels.contraction import Contraction, contract
@@ -18,6 +17,7 @@ from ..kernels.coordinates import Coordinates
 from ..kernels.depth import FlatDepth
 from ..kernels.epilogue import Epilogue
 from ..kernels.factor import Matrix
+from ..kernels.functions.approximation import sigmoid, tanh
 from ..kernels.loop import loop
 from ..kernels.value import Value, scalar, zeros
 from ..registry import accepts, template

@@ -14,8 +14,8 @@ from ...kernels.lower.index import combined
 from ..kernels.buffer import Buffer
 from ..kernels.coordinates import Axis, Coordinates
 from ..kernels.epilogue import Reader
+from ..kernels.functions.remainder import remainder
 from ..kernels.loop import loop
-from ..kernels.remainder import remainder
 from ..kernels.value import Value, aligned, scalar
 from ..registry import accepts, indexed
 from .gather import place_in

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import pytest
 import trivium.runtime.cpu.report
 import trivium.runtime.gpu.part
-from trivium.compiler.size_report import SizeReport
+from trivium.compiler.sizes.report import SizeReport
 from trivium.compiler.support_report import NodeSupport
 from trivium.runtime.contents import (
     FIRST_PORT,

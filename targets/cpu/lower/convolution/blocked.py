@@ -9,10 +9,10 @@ from .....dialects.core.tensor import Shape
 from ....kernels.arithmetic import compute_dtype
 from ...kernels.buffer import Buffer, Lanes
 from ...kernels.builder import KernelBuilder
-from ...kernels.contraction import Contraction, Left, Rows, emit_each
 from ...kernels.epilogue import Epilogue
 from ...kernels.index import IndexExpr, unravel
-from ...kernels.panels import StoredPanel
+from ...kernels.products.contraction import Contraction, Left, Rows, emit_each
+from ...kernels.products.panels import StoredPanel
 from ...kernels.value import Value
 from ...kernels.windows import Axis
 from ...registry import indexed, template

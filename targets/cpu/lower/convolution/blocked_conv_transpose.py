@@ -7,10 +7,10 @@ from .....dialects import cpu
 from ....kernels.arithmetic import compute_dtype
 from ...kernels.buffer import Buffer, Lanes
 from ...kernels.builder import KernelBuilder
-from ...kernels.contraction import Contraction, emit_each
 from ...kernels.epilogue import Epilogue
 from ...kernels.index import IndexExpr, unravel
-from ...kernels.panels import StoredPanel
+from ...kernels.products.contraction import Contraction, emit_each
+from ...kernels.products.panels import StoredPanel
 from ...kernels.value import Value
 from ...registry import template
 from ...schedule.tiles import fit_tile

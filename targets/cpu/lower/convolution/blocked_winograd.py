@@ -15,11 +15,11 @@ from .....dialects.cpu.packing import even_split
 from .....dialects.cpu.winograd import TRANSFORMS
 from ...kernels.buffer import Buffer, Lanes
 from ...kernels.builder import KernelBuilder
-from ...kernels.contraction import Contraction
 from ...kernels.epilogue import Epilogue
 from ...kernels.index import IndexExpr, for_each, when
 from ...kernels.loops import Piece, Section, cut, spread
-from ...kernels.panels import StoredPanel
+from ...kernels.products.contraction import Contraction
+from ...kernels.products.panels import StoredPanel
 from ...kernels.value import Value
 from ...layout.winograd_layout import tiles_at_a_time
 from ...registry import template

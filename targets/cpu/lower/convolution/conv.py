@@ -12,10 +12,10 @@ from ....kernels.arithmetic import compute_dtype
 from ....memory.strides import row_major
 from ...kernels.buffer import Buffer, Lanes
 from ...kernels.builder import KernelBuilder
-from ...kernels.contraction import Contraction, Left, Multiply, emit_each, multiply_add
 from ...kernels.epilogue import Epilogue
 from ...kernels.index import IndexExpr, greatest, nest, place_dtype, unravel
-from ...kernels.panels import DirectPanel, Fill, PackedPanel, Panel, copy_columns
+from ...kernels.products.contraction import Contraction, Left, Multiply, emit_each, multiply_add
+from ...kernels.products.panels import DirectPanel, Fill, PackedPanel, Panel, copy_columns
 from ...kernels.value import Value, arith
 from ...kernels.windows import (
     LINE,

@@ -11,10 +11,10 @@ from .....dialects.core.sizes.atoms import is_symbolic
 from .....dialects.core.tensor import Shape
 from ...kernels.buffer import Buffer, Lanes, tail_mask, zero
 from ...kernels.builder import KernelBuilder
-from ...kernels.contraction import splat
 from ...kernels.epilogue import Epilogue, each_vector
 from ...kernels.index import IndexExpr, for_each, least
 from ...kernels.loops import each
+from ...kernels.products.contraction import splat
 from ...kernels.runs import Rows, cut_rows
 from ...kernels.value import Value
 from ...kernels.windows import Axis, inside_axis

@@ -6,9 +6,9 @@ from .....dialects import cpu
 from ....kernels.arithmetic import compute_dtype
 from ...kernels.buffer import Buffer
 from ...kernels.builder import KernelBuilder
-from ...kernels.contraction import Left, packed_rows
 from ...kernels.epilogue import Epilogue
 from ...kernels.index import IndexExpr
+from ...kernels.products.contraction import Left, packed_rows
 from ...kernels.windows import window_axes
 from ...registry import template
 from ...schedule.tiles import block_tile

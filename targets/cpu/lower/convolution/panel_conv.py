@@ -9,11 +9,11 @@ from .....dialects.core.tensor import DTYPES, Shape
 from ....kernels.arithmetic import compute_dtype
 from ...kernels.buffer import Buffer, Lanes
 from ...kernels.builder import KernelBuilder
-from ...kernels.contraction import Contraction, Left, Multiply, multiply_add
 from ...kernels.epilogue import Epilogue, each_vector
 from ...kernels.index import IndexExpr
 from ...kernels.loops import each_of
-from ...kernels.panels import LINE, StoredPanel
+from ...kernels.products.contraction import Contraction, Left, Multiply, multiply_add
+from ...kernels.products.panels import LINE, StoredPanel
 from ...kernels.value import Value
 from ...kernels.windows import Axis, inside_image, seen_sizes, window_axes
 from ...registry import template

@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 
 from .....dialects.core.sizes.atoms import Size
 from ...kernels.buffer import Buffer
-from ...kernels.contraction import Left, Rows
 from ...kernels.index import IndexExpr
+from ...kernels.products.contraction import Left, Rows
 from ...kernels.value import Value
 from ...kernels.windows import Axis
 

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from ....kernels.arithmetic import compute_dtype
 from ...kernels.buffer import Buffer, Lanes, all_lanes, constant_vector, vector
 from ...kernels.builder import KernelBuilder
-from ...kernels.contraction import splat
 from ...kernels.epilogue import Epilogue, each_vector
 from ...kernels.index import IndexExpr, carry_nest
+from ...kernels.products.contraction import splat
 from ...kernels.value import Value, arith, constant_of
 from ...kernels.windows import Axis, inside_axis
 

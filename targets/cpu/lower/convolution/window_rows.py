@@ -11,9 +11,9 @@ from .....dialects.core.sizes.limits import at_least
 from .....dialects.core.tensor import Shape
 from ....memory.strides import row_major
 from ...kernels.buffer import Buffer, Lanes, tail_mask
-from ...kernels.contraction import Left, splat
 from ...kernels.index import IndexExpr, nest
-from ...kernels.panels import Panel
+from ...kernels.products.contraction import Left, splat
+from ...kernels.products.panels import Panel
 from ...kernels.value import Value, arith
 from ...kernels.windows import Axis, inside_axis
 from .winograd_tiles import deal

@@ -14,11 +14,11 @@ from .....dialects.cpu.packing import even_split
 from .....dialects.cpu.winograd import TRANSFORMS
 from ...kernels.buffer import Buffer, Lanes, tail_mask, vector
 from ...kernels.builder import KernelBuilder
-from ...kernels.contraction import Contraction, Left, Rows, splat
 from ...kernels.epilogue import Epilogue, each_vector
 from ...kernels.index import IndexExpr, for_each, when
 from ...kernels.loops import Piece, Section, each, spread
-from ...kernels.panels import STREAMED, DirectPanel
+from ...kernels.products.contraction import Contraction, Left, Rows, splat
+from ...kernels.products.panels import STREAMED, DirectPanel
 from ...kernels.value import Value
 from ...kernels.windows import Axis
 from ...layout.winograd_layout import Layout, Spans, winograd_layout

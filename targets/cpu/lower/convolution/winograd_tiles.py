@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...kernels.buffer import Buffer, Lanes, constant_vector, vector
-from ...kernels.contraction import splat
 from ...kernels.index import IndexExpr, place_dtype
+from ...kernels.products.contraction import splat
 from ...kernels.value import Value, arith
 from ...kernels.windows import Axis, WindowReader, inside_axis, splat_index
 from ...layout.winograd_layout import Layout, Spans

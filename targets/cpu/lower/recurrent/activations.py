@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from .....dialects.tri.recurrent.recurrence import NamedActivation
-from ...kernels.approximation import expm1, sigmoid, softplus, tanh
+from ...kernels.functions.approximation import expm1, sigmoid, softplus, tanh
 from ...kernels.value import Value
 
 

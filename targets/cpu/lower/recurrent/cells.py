@@ -6,7 +6,7 @@ from .....dialects import cpu, tri
 from ...kernels.buffer import Buffer, Lanes
 from ...kernels.index import IndexExpr
 from ...kernels.value import Value
-from ..matmul import Finish
+from ..products.matmul import Finish
 from .recurrence import Allocate, Cell, Functions, Step
 
 

@@ -9,15 +9,15 @@ from .....dialects.core.tensor import Shape
 from .....dialects.tri.recurrent.recurrence import NamedActivation
 from ...kernels.buffer import Buffer, Lanes
 from ...kernels.builder import KernelBuilder
-from ...kernels.contraction import Contraction
 from ...kernels.epilogue import Epilogue
 from ...kernels.index import IndexExpr
 from ...kernels.loops import each_of
-from ...kernels.panels import StoredPanel
+from ...kernels.products.contraction import Contraction
+from ...kernels.products.panels import StoredPanel
 from ...kernels.value import Value
 from ...registry import template
 from ...schedule.tiles import fit_tile
-from ..matmul import Finish
+from ..products.matmul import Finish
 from .cells import gru_cell, lstm_cell, plain_cell
 from .recurrence import (
     Cell,

@@ -9,14 +9,14 @@ from .....dialects.tri.recurrent.quantized_lstm import BYTE
 from ....kernels.conversion import convert
 from ...kernels.buffer import Buffer, Lanes
 from ...kernels.builder import KernelBuilder
-from ...kernels.contraction import Contraction, splat
-from ...kernels.dot import choose_dot
 from ...kernels.epilogue import Epilogue, each_vector
 from ...kernels.index import IndexExpr
-from ...kernels.panels import DirectPanel, StoredPanel
+from ...kernels.products.contraction import Contraction, splat
+from ...kernels.products.dot import choose_dot
+from ...kernels.products.panels import DirectPanel, StoredPanel
+from ...kernels.products.vnni import load_word
 from ...kernels.strips import Strip
 from ...kernels.value import Value
-from ...kernels.vnni import load_word
 from ...registry import template
 from ...schedule.tiles import choose_tile, fit_tile
 from .cells import lstm_cell

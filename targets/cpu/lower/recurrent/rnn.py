@@ -14,7 +14,7 @@ from ...kernels.index import IndexExpr, for_each
 from ...kernels.transposition import store_transposed
 from ...kernels.value import Value
 from ...registry import accepts, template
-from ..matmul import Finish, emit_matrix_product
+from ..products.matmul import Finish, emit_matrix_product
 from .cells import gru_cell, lstm_cell, plain_cell
 from .recurrence import (
     Cell,

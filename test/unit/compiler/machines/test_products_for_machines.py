@@ -15,7 +15,7 @@ from trivium.dialects.core.tensor import Array
 from trivium.runtime.cpu import choose_code
 from trivium.runtime.cpu.part import CpuPart
 from trivium.runtime.package import Package
-from trivium.targets.cpu.kernels.dot import find_instruction
+from trivium.targets.cpu.kernels.products.dot import find_instruction
 from trivium.targets.cpu.schedule.tiles import block_tile, fit_tile, fits_registers
 from trivium.targets.options import CompileOptions
 

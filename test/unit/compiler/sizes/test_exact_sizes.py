@@ -6,8 +6,8 @@ import onnx
 import onnx.parser
 import pytest
 import trivium
-from trivium.compiler.observed_sizes import Observation, read_observed
-from trivium.compiler.size_report import SizeReport, size_report
+from trivium.compiler.sizes.observed import Observation, read_observed
+from trivium.compiler.sizes.report import SizeReport, size_report
 from trivium.targets.options import CompileOptions
 
 ADD = onnx.parser.parse_model(

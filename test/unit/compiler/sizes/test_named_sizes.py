@@ -7,8 +7,8 @@ import onnx.parser
 import onnxruntime
 import pytest
 import trivium
-from trivium.compiler import named_sizes
-from trivium.compiler.named_sizes import LONG, name_sizes
+from trivium.compiler.sizes import named as named_sizes
+from trivium.compiler.sizes.named import LONG, name_sizes
 from trivium.runtime.contents import ARENA, Region, SizeCheck
 from trivium.runtime.manifest import Manifest
 from trivium.runtime.sizes.size_expressions import LONGEST

@@ -7,9 +7,9 @@ import numpy as np
 from trivium.compiler.frontends.exported.export import read_exported
 from trivium.compiler.frontends.exported.importer import import_exported
 from trivium.dialects.core import interpret
-from trivium.dialects.core.carried import state_of
 from trivium.dialects.core.mlir import new_context
 from trivium.dialects.core.module import declared
+from trivium.dialects.core.states.carried import state_of
 from trivium.dialects.core.tensor import Array
 
 

@@ -19,10 +19,10 @@ from trivium.compiler.frontends.onnx import (
 )
 from trivium.compiler.specialize import Specialized
 from trivium.dialects.core import interpret
-from trivium.dialects.core.carried import state_of
 from trivium.dialects.core.errors import CompileError
 from trivium.dialects.core.mlir import new_context
 from trivium.dialects.core.module import Module, declared
+from trivium.dialects.core.states.carried import state_of
 from trivium.dialects.core.tensor import Array, Shape
 
 NO_FEEDS = Spread({}, {}, {})

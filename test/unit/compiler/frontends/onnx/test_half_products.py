@@ -13,7 +13,7 @@ from trivium.dialects.core.machine import NATIVE, host_machine
 from trivium.dialects.core.mlir import new_context
 from trivium.dialects.core.module import ops
 from trivium.dialects.core.tensor import Array
-from trivium.targets.cpu.kernels.dot import find_instruction
+from trivium.targets.cpu.kernels.products.dot import find_instruction
 from trivium.targets.options import CompileOptions
 from trivium.test.unit.compiler.frontends.onnx.graphs import info, model, node
 

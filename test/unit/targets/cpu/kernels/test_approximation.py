@@ -12,10 +12,10 @@ from fit import fits
 from trivium.dialects.core.machine import Machine, host_machine
 from trivium.dialects.core.tensor import Array, Tensor
 from trivium.runtime.cpu.elf import load_objects
-from trivium.targets.cpu.kernels import approximation, trigonometry
 from trivium.targets.cpu.kernels.buffer import Buffer, Lanes
 from trivium.targets.cpu.kernels.builder import KernelBuilder
 from trivium.targets.cpu.kernels.epilogue import each_vector
+from trivium.targets.cpu.kernels.functions import approximation, trigonometry
 from trivium.targets.cpu.kernels.index import IndexExpr
 from trivium.targets.cpu.kernels.value import Value, strict_numbers
 from trivium.targets.kernels import coefficients

@@ -15,7 +15,7 @@ from trivium.dialects.core.machine import Machine, host_machine
 from trivium.dialects.core.mlir import ir
 from trivium.dialects.core.op import Op
 from trivium.dialects.core.tensor import Array, Tensor
-from trivium.targets.cpu.kernels.dot import find_instruction
+from trivium.targets.cpu.kernels.products.dot import find_instruction
 from word_machines import MACHINES, runs_here, spell, with_features
 
 RANDOM = np.random.default_rng(17)

@@ -1,0 +1,1 @@
+"""Free sizes of a model: their names, those that were observed, reports, and who refuses them."""

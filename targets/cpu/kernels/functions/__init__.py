@@ -1,0 +1,1 @@
+"""Mathematical functions that the vector units lack."""

@@ -1,0 +1,1 @@
+"""The inner loops of products: panels of packed matrices, dot products of bytes, sums of rows."""

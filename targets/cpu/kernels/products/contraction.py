@@ -1,0 +1,225 @@
+"""The contraction template: sums of products over a depth, by register tiles and packed panels.
+
+Rows by columns are cut into tiles that fit the vector registers. For one panel of columns at a
+time the right-hand side is packed contiguously, so that the inner loop streams it; every tile of
+rows then runs over the panel. Convolutions pack a panel of windows (an implicit im2col), matrix
+products a panel of columns.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from .....dialects.core.mlir import ir
+from .....dialects.core.sizes.atoms import Size, is_symbolic
+from .....dialects.core.sizes.dim import ceildiv
+from .....dialects.core.sizes.limits import at_least
+from .....dialects.core.tensor import Shape
+from .....dialects.cpu.packing import even_split
+from ...schedule.tiles import Tile
+from ..buffer import Buffer, Lanes, tail_mask, vector, zero
+from ..index import Carried, IndexExpr, greatest, is_equal
+from ..loops import Piece, Section, each, spread
+from ..runs import Rows, Run, cut_rows
+from ..value import Value
+from .panels import Fetch, Panel
+
+Left = Callable[[Rows, int, Sequence[IndexExpr]], Value]
+"""Load the element of a row, by its number in the rows that are stored together, at a depth."""
+
+
+Multiply = Callable[[Value, Value, Value], Value]
+"""Multiply an element of a row, repeated in all lanes, by a vector of a panel; add to sums."""
+
+
+def multiply_add(factor: Value, vector: Value, total: Value) -> Value:
+    """Multiply numbers as they are."""
+    return factor.fma(vector, total)
+
+
+@dataclass(frozen=True)
+class Contraction:
+    """Describe a contraction: y[row, column] = Σ left(row, depth) * panel(depth, column).
+
+    `left` loads the element of row `r` of a tile at a depth. `initial` loads the initial sum of a
+    row; `finish` stores the sums, for which `touch` may prefetch memory. At each depth, `ahead` may
+    prefetch elements of later depths. `left` stores at most `block` rows together (those of a tile
+    by default): whole units of `unit` rows, or a part of one. With `once`, no panel is read more
+    often than the rows need: they come from far. `dtype` is the type of the sums; `multiply` emits
+    a multiply-add.
+    """
+
+    rows: Size
+    columns: Size
+    depth: Shape
+    dtype: str
+    left: Left
+    panel: Panel
+    finish: Callable[[IndexExpr, IndexExpr, Value, Lanes], None]
+    initial: Callable[[IndexExpr], Value] | None = None
+    touch: Callable[[IndexExpr, IndexExpr], None] | None = None
+    ahead: Callable[[Rows, Sequence[IndexExpr]], None] | None = None
+    unit: Size = 1
+    block: int | None = None
+    once: bool = False
+    multiply: Multiply = multiply_add
+
+    def emit(self, tile: Tile) -> None:
+        """Emit independent iterations over panels and tiles."""
+        spread(*self.sections(tile, (), lambda _: self))
+
+    def sections(
+        self, tile: Tile, shape: Shape, make: "Callable[[list[IndexExpr]], Contraction]"
+    ) -> list[Section]:
+        """Return the iterations of the contractions that `make` returns for indices of a shape.
+
+        All of them have the sizes of this one.
+        """
+        full, rest = divmod(self.columns, tile.columns)
+        most = tile.rows if self.block is None else self.block
+        runs = cut_rows(self.rows, self.unit, most, self.once)
+        blocks = sum(run.count for run in runs)
+        plain = [Lanes(tile.lanes)] * tile.vectors
+        last = IndexExpr(full * tile.columns)
+
+        def panel(at: list[IndexExpr]) -> list[Piece]:
+            return make(at[:-1])._panel(tile, runs, at[-1] * tile.columns, plain)
+
+        def last_panel(masks: Sequence[Lanes]) -> Callable[[list[IndexExpr]], list[Piece]]:
+            return lambda at: make(at[:-1])._panel(tile, runs, last, masks)
+
+        return [
+            Section((*shape, full), blocks, panel),
+            *(
+                Section((*shape, some), blocks, last_panel(masks))
+                for some, masks in self._last_panels(tile, rest)
+            ),
+        ]
+
+    def _last_panels(self, tile: Tile, rest: Size) -> list[tuple[Size, list[Lanes]]]:
+        """Return the masks of the last panel, and whether it exists (1 or 0).
+
+        Where that is known when the kernel runs, it has as many vectors as it needs then: there is
+        code for each number of them.
+        """
+        if not is_symbolic(rest):
+            return [(int(rest > 0), _masks(tile.lanes, rest, -(-rest // tile.lanes)))]
+        needed = ceildiv(rest, tile.lanes)
+        return [
+            (is_equal(needed, count), _masks(tile.lanes, rest, count))
+            for count in range(1, tile.vectors + 1)
+        ]
+
+    def _panel(
+        self, tile: Tile, runs: Sequence[Run], start: IndexExpr, masks: Sequence[Lanes]
+    ) -> list[Piece]:
+        """Prepare a panel of columns; return the tiles of rows that run over it."""
+        self.panel.prepare(start, masks)
+        blocks = sum(run.count for run in runs)
+        pieces: list[Piece] = []
+        before: Size = 0
+        for run in runs:
+
+            def block(i: IndexExpr, run: Run = run, before: Size = before) -> None:
+                fetch = self.panel.fetch_next(start, i + before, blocks)
+                run.emit(i, lambda rows: self._block(tile, rows, start, masks, fetch))
+
+            pieces.append(Piece(run.count, block))
+            before += run.count
+        return pieces
+
+    def _block(
+        self, tile: Tile, rows: Rows, start: IndexExpr, masks: Sequence[Lanes], fetch: Fetch | None
+    ) -> None:
+        """Emit as many tiles as rows that are stored together need; the first one fetches."""
+        large, small, many, few = even_split(rows.count, tile.rows)
+        first = 0
+        for count in [large] * many + [small] * few:
+            taken = range(first, first + count)
+            self._tile(rows, taken, start, masks, None if first else fetch)
+            first += count
+
+    def _tile(
+        self,
+        rows: Rows,
+        taken: range,
+        start: IndexExpr,
+        masks: Sequence[Lanes],
+        fetch: Fetch | None,
+    ) -> None:
+        if self.touch is not None:
+            for r in taken:
+                for v, lanes in enumerate(masks):
+                    self.touch(rows.first + r, start + v * lanes.width)
+        sums = self.accumulate(rows, taken, start, masks, fetch)
+        for number, r in enumerate(taken):
+            for v, lanes in enumerate(masks):
+                column = start + v * lanes.width
+                self.finish(rows.first + r, column, sums[number * len(masks) + v], lanes)
+
+    def accumulate(
+        self,
+        rows: Rows,
+        taken: range,
+        start: IndexExpr,
+        masks: Sequence[Lanes],
+        fetch: Fetch | None,
+    ) -> Carried:
+        """Emit the loops over the depth of a tile; return its sums, those of a row together."""
+
+        def step(
+            depth: Sequence[IndexExpr], row: Sequence[Value], sums: list[Value]
+        ) -> list[Value]:
+            if fetch is not None:
+                fetch(depth)
+            if self.ahead is not None:
+                self.ahead(rows, depth)
+            out: list[Value] = []
+            for number, r in enumerate(taken):
+                factor = splat(self.left(rows, r, depth), masks[0].width)
+                now = sums[number * len(masks) : (number + 1) * len(masks)]
+                out += [self.multiply(factor, b, total) for b, total in zip(row, now, strict=True)]
+            return out
+
+        sums = [self._start(rows.first + r, lanes) for r in taken for lanes in masks]
+        return self.panel.each_row(self.depth, start, masks, sums, step)
+
+    def _start(self, row: IndexExpr, lanes: Lanes) -> Value:
+        if self.initial is None:
+            return zero(self.dtype, lanes)
+        return splat(self.initial(row), lanes.width)
+
+
+def emit_each(shape: Shape, make: Callable[[list[IndexExpr]], Contraction], tile: Tile) -> None:
+    """Emit a contraction for each index of a shape; all of them have the same sizes.
+
+    Threads share the work inside of each if there may be few: `make` then emits no loops.
+    """
+    if any(map(is_symbolic, shape)):
+        spread(*make([IndexExpr(0)] * len(shape)).sections(tile, shape, make))
+    else:
+        each(shape, lambda at: make(at).emit(tile))
+
+
+def _masks(lanes: int, rest: Size, vectors: int) -> list[Lanes]:
+    """Return the lanes of some vectors, of which the first `rest` ones count."""
+    return [
+        Lanes(lanes)
+        if at_least(rest, (v + 1) * lanes)
+        else Lanes(lanes, tail_mask(lanes, greatest(rest - v * lanes, 0)))
+        for v in range(vectors)
+    ]
+
+
+def packed_rows(weights: Buffer, depth: int) -> Left:
+    """Return the `left` of weights that `pack_rows` packed; for a depth of one index."""
+
+    def left(rows: Rows, r: int, at: Sequence[IndexExpr]) -> Value:
+        return weights.load([rows.first * depth + at[0] * rows.count + r])
+
+    return left
+
+
+def splat(value: Value, width: int) -> Value:
+    """Repeat a scalar in all lanes of a vector."""
+    type_ = ir.VectorType.get([width], value.ssa.type)
+    return value.with_ssa(vector.broadcast(type_, value.ssa))

@@ -1,0 +1,99 @@
+"""Lowerings of dot products on weights packed as VNNI words."""
+
+import math
+
+from .....dialects import cpu
+from .....dialects.cpu.vnni import PRODUCTS, VNNI
+from ...kernels.buffer import Buffer, Lanes
+from ...kernels.builder import KernelBuilder
+from ...kernels.epilogue import Epilogue
+from ...kernels.index import IndexExpr
+from ...kernels.products.contraction import Contraction, Left, packed_rows
+from ...kernels.products.dot import choose_dot
+from ...kernels.products.panels import StoredPanel
+from ...kernels.products.vnni import vnni_images, vnni_rows
+from ...kernels.value import Value
+from ...kernels.windows import Axis, seen_sizes, window_axes
+from ...registry import template
+from ...schedule.tiles import block_tile, fit_tile
+from ..convolution.conv import emit_convolution
+from ..convolution.panel_conv import emit_panel_convolution
+
+
+@template(cpu.DotMatMul)
+def lower_dot_mat_mul(
+    op: cpu.DotMatMul, kernel: KernelBuilder, a: Buffer, w: Buffer, b: Buffer, y: Epilogue
+) -> None:
+    """Broadcast words of a row to all lanes; a lane is a column."""
+    depth = a.shape[-1]
+    rows = a.tensor.size // depth
+    tile = fit_tile(kernel.machine, VNNI, rows, w.shape[2])
+    epilogue = y.reshape((rows, op.columns))
+
+    def finish(i: IndexExpr, j: IndexExpr, value: Value, lanes: Lanes) -> None:
+        epilogue.store(value + b.load([j], lanes), [i, j], lanes)
+
+    Contraction(
+        rows,
+        op.columns,
+        (w.shape[1],),
+        PRODUCTS[a.dtype].sums,
+        vnni_rows(kernel, a.reshape((rows, depth))),
+        StoredPanel(w, (w.shape[1],), tile),
+        finish,
+        once=True,
+        multiply=choose_dot(kernel.machine, a.dtype),
+    ).emit(tile)
+
+
+@template(cpu.DotConv)
+def lower_dot_conv(
+    op: cpu.DotConv, kernel: KernelBuilder, x: Buffer, w: Buffer, b: Buffer, y: Epilogue
+) -> None:
+    """Broadcast words of a kernel to all lanes; a lane is a window."""
+    group, size = w.shape
+    rows = op.outputs // group
+    tile = block_tile(kernel.machine, VNNI, op.block, math.prod(y.shape[2:]))
+    dot = choose_dot(kernel.machine, x.dtype)
+    depth = size // rows
+
+    def left(number: IndexExpr) -> Left:
+        return packed_rows(w.part([number]), depth)
+
+    images, axes = _images(op, kernel, x, y, group)
+    emit_convolution(
+        kernel,
+        images,
+        (group, rows, depth),
+        left,
+        op.kernel,
+        b,
+        y,
+        axes,
+        tile,
+        op.block,
+        PRODUCTS[x.dtype].sums,
+        lambda factor, panel, total: dot(panel, factor, total),
+    )
+
+
+@template(cpu.DotPanelConv)
+def lower_dot_panel_conv(
+    op: cpu.DotPanelConv, kernel: KernelBuilder, x: Buffer, w: Buffer, b: Buffer, y: Epilogue
+) -> None:
+    """Broadcast words of a window to all lanes; a lane is an output."""
+    images, axes = _images(op, kernel, x, y, 1)
+    sums, dot = PRODUCTS[x.dtype].sums, choose_dot(kernel.machine, x.dtype)
+    emit_panel_convolution(kernel, images, w, op.kernel, b, y, axes, sums, dot)
+
+
+def _images(
+    op: cpu.DotConv | cpu.DotPanelConv, kernel: KernelBuilder, x: Buffer, y: Epilogue, group: int
+) -> tuple[Buffer, list[Axis]]:
+    """Pack channels into VNNI words, padding included; return the words and their window axes."""
+    outputs, begins = y.shape[2:], op.pads[: len(op.strides)]
+    around = window_axes(x.shape[2:], outputs, op.kernel, op.strides, begins, op.dilations)
+    sizes = seen_sizes(outputs, op.kernel, around)
+    images = vnni_images(kernel, x, group, sizes, around, op.padding)
+    inside = (0,) * len(begins)
+    return images, window_axes(sizes, outputs, op.kernel, op.strides, inside, op.dilations)

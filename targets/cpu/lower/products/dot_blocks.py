@@ -1,0 +1,137 @@
+"""Lowerings of products of rounded activations with packed matrices of few bits."""
+
+from dataclasses import replace
+
+from .....dialects import cpu
+from .....dialects.core.sizes.atoms import Size, is_symbolic
+from .....dialects.core.sizes.limits import at_least
+from .....dialects.cpu.vnni import BYTES
+from .....dialects.tri.linear_algebra.block_quantized import LARGEST, ROUNDED
+from ....kernels.arithmetic import compute_dtype
+from ...kernels.buffer import Buffer, Lanes, zero
+from ...kernels.builder import KernelBuilder
+from ...kernels.epilogue import Epilogue
+from ...kernels.index import IndexExpr, for_each, least
+from ...kernels.loops import Section, each, spread
+from ...kernels.products.block_dot import BlockContraction, RoundedRows
+from ...kernels.products.block_panels import BlockPanel
+from ...kernels.products.contraction import splat
+from ...kernels.products.dot import choose_dot
+from ...kernels.strips import Strip
+from ...kernels.value import Value
+from ...registry import template
+from ...schedule.tiles import Tile, block_dot_tile
+
+
+@template(cpu.QuantizeBlocks)
+def lower_quantize_blocks(
+    op: cpu.QuantizeBlocks,
+    kernel: KernelBuilder,
+    x: Buffer,
+    numbers: Epilogue,
+    scales: Epilogue,
+    sums: Epilogue,
+) -> None:
+    """Round each block of a row by itself."""
+    depth, size = x.shape[-1], op.block
+    full, rest = divmod(depth, size)
+    outer = (numbers.shape[0], rows_of(x))
+    source, dtype = x.reshape((outer[1], depth)), compute_dtype(x.dtype)
+    integers = numbers.reshape((*outer, size))
+    steps, totals = scales.reshape(outer), sums.reshape(outer)
+
+    def block(at: list[IndexExpr], length: int) -> None:
+        number, row = at
+        strip = Strip(row, length, min(kernel.lanes(dtype), size))
+
+        def load(i: list[IndexExpr], lanes: Lanes | None) -> Value:
+            return source.load([row, number * size + i[1]], lanes)
+
+        largest = strip.reduce("max", lambda i, lanes: load(i, lanes).abs(), dtype)
+        some = largest.greater(0)
+        factor = some.select(largest.like(LARGEST) / largest, 0)
+
+        def rounded(i: list[IndexExpr], lanes: Lanes | None) -> Value:
+            slope = factor if lanes is None else splat(factor, lanes.width)
+            whole = (load(i, lanes) * slope).apply("roundeven")
+            return whole.maximum(-LARGEST).minimum(LARGEST)
+
+        def store(i: list[IndexExpr], lanes: Lanes | None) -> None:
+            number_of = rounded(i, lanes).cast("i32").cast(ROUNDED)
+            integers.store(number_of, [*at, i[1]], lanes)
+
+        steps.store(largest / LARGEST, at)
+        # Sums of whole numbers below 2^24 are exact in any order.
+        totals.store(strip.reduce("add", rounded, dtype).cast("i32"), at)
+        strip.each(store)
+
+    def last(at: list[IndexExpr]) -> None:
+        _fill(integers, [IndexExpr(full), at[0]], size, kernel.lanes(dtype))
+        block([IndexExpr(full), at[0]], rest)
+
+    each((full, outer[1]), lambda at: block(at, size))
+    if rest:
+        each(outer[1:], last)
+
+
+def _fill(numbers: Epilogue, at: list[IndexExpr], size: int, lanes: int) -> None:
+    """Store zeros in a block."""
+    nothing = zero(ROUNDED, Lanes(lanes))
+    for_each(size, lambda i: numbers.store(nothing, [*at, i], Lanes(lanes)), step=lanes)
+
+
+@template(cpu.DotBlockMatMul)
+def lower_dot_block_mat_mul(
+    op: cpu.DotBlockMatMul,
+    kernel: KernelBuilder,
+    a: Buffer,
+    a_scales: Buffer,
+    a_sums: Buffer,
+    w: Buffer,
+    y: Epilogue,
+) -> None:
+    """Broadcast words of a row to all lanes; a lane is a column."""
+    blocks, size = a.shape[0], a.shape[-1]
+    rows = a_scales.tensor.size // blocks
+    left = RoundedRows(
+        a.reshape((blocks, rows, size)),
+        a_scales.reshape((blocks, rows)),
+        a_sums.reshape((blocks, rows)),
+    )
+    panel = BlockPanel(w, op.layout)
+    epilogue = y.reshape((rows, op.columns))
+
+    def finish(i: IndexExpr, j: IndexExpr, value: Value, lanes: Lanes) -> None:
+        epilogue.store(value, [i, j], lanes)
+
+    product = BlockContraction(
+        rows,
+        op.columns,
+        (blocks, size // BYTES),
+        "f32",
+        left.word,
+        panel,
+        finish,
+        multiply=choose_dot(kernel.machine, "ui8", op.bits),
+        stored=panel,
+        rounded=left,
+    )
+
+    def sections(wanted: Size, tile: Tile) -> list[Section]:
+        # Few rows take one pass; of many, a second one for the rest costs little, and less code.
+        taken = replace(product, once=tile is few)
+        made = taken.sections(tile, (), lambda _: taken)
+        return [section.only_if(wanted) for section in made]
+
+    few, many = (block_dot_tile(kernel.machine, rows, panel.width, most) for most in (2, 1))
+    if at_least(few.rows, rows):
+        forms: list[tuple[Size, Tile]] = [(1, few)]
+    else:
+        is_many = least(rows // (few.rows + 1), 1)
+        forms = [(is_many, many), (1 - is_many, few)] if is_symbolic(rows) else [(1, many)]
+    spread(*(section for form in forms for section in sections(*form)))
+
+
+def rows_of(a: Buffer) -> Size:
+    """Return how many rows a buffer has whose last axis is one."""
+    return a.tensor.size // a.shape[-1] if a.shape[-1] else 0

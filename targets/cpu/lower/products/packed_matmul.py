@@ -1,0 +1,120 @@
+"""Lowering of matrix products with packed weights."""
+
+from .....dialects import cpu
+from .....dialects.core.sizes.atoms import Size, is_symbolic
+from .....dialects.core.sizes.limits import at_least
+from .....dialects.core.tensor import DTYPES
+from ....kernels.arithmetic import compute_dtype
+from ...kernels.buffer import Buffer, Lanes
+from ...kernels.builder import KernelBuilder
+from ...kernels.epilogue import Epilogue, each_vector
+from ...kernels.index import IndexExpr, least
+from ...kernels.loops import Section, spread
+from ...kernels.products.block_panels import BlockPanel, DequantizedPanel, Table
+from ...kernels.products.contraction import Contraction
+from ...kernels.products.panels import LINE, Panel, StoredPanel, WidenedPanel
+from ...kernels.value import Value
+from ...registry import template
+from ...schedule.costs import ALIASING
+from ...schedule.tiles import Tile, fit_tile
+
+
+@template(cpu.PackedMatMul)
+def lower_packed_mat_mul(
+    op: cpu.PackedMatMul, kernel: KernelBuilder, a: Buffer, w: Buffer, y: Epilogue
+) -> None:
+    rows, dtype = _rows(a), compute_dtype(a.dtype)
+    tile = fit_tile(kernel.machine, dtype, rows, w.shape[2], op.rows)
+    _emit(kernel, a, op.columns, tile, y, _panels(kernel, w, rows, tile, dtype))
+
+
+@template(cpu.PackedBlockMatMul)
+def lower_packed_block_mat_mul(
+    op: cpu.PackedBlockMatMul, kernel: KernelBuilder, a: Buffer, w: Buffer, y: Epilogue
+) -> None:
+    rows, dtype = _rows(a), compute_dtype(a.dtype)
+    stored = BlockPanel(w, op.layout, Table.of(kernel.machine, op.layout))
+    tile = fit_tile(kernel.machine, dtype, rows, stored.width)
+    forms: Forms = [(1, stored)]
+    if not at_least(tile.rows, rows):
+        memory = kernel.private((a.shape[-1], tile.columns), dtype)
+        many = _if_many(rows, tile)
+        forms = [(many, DequantizedPanel(stored, memory)), (1 - many, stored)]
+    _emit(kernel, a, op.columns, tile, y, forms)
+
+
+Forms = list[tuple[Size, Panel]]
+"""Panels that read the same weights, each with 1 if it is the one to read, else 0."""
+
+
+def _rows(a: Buffer) -> Size:
+    return a.tensor.size // a.shape[-1] if a.shape[-1] else 0
+
+
+def _emit(
+    kernel: KernelBuilder, a: Buffer, columns: int, tile: Tile, y: Epilogue, forms: Forms
+) -> None:
+    """Emit the product of rows with the columns of panels."""
+    rows, depth, dtype = _rows(a), a.shape[-1], compute_dtype(a.dtype)
+    left = a.reshape((rows, depth))
+    if not at_least(1, rows):
+        left = spread_rows(kernel, left)
+    epilogue = y.reshape((rows, columns))
+
+    def finish(i: IndexExpr, j: IndexExpr, value: Value, lanes: Lanes) -> None:
+        epilogue.store(value, [i, j], lanes)
+
+    def sections(wanted: Size, panel: Panel) -> list[Section]:
+        product = Contraction(
+            rows,
+            columns,
+            (depth,),
+            dtype,
+            lambda rows, i, k: left.load([rows.first + i, *k]),
+            panel,
+            finish,
+            once=True,
+        )
+        return [
+            section.only_if(wanted) for section in product.sections(tile, (), lambda _: product)
+        ]
+
+    spread(*(section for form in forms for section in sections(*form)))
+
+
+_FEW = 2
+"""The most tiles of rows of which each converts weights where it is only known in a run."""
+
+
+def _panels(kernel: KernelBuilder, w: Buffer, rows: Size, tile: Tile, dtype: str) -> Forms:
+    """Return the panels that read packed weights.
+
+    Narrow weights are converted in each tile only if there are few.
+    """
+    _, depth, columns = w.shape
+    stored = StoredPanel(w, (depth,), tile, dtype=dtype)
+    if w.dtype == dtype or tile.columns != columns or at_least(tile.rows, rows):
+        return [(1, stored)]
+    widened = WidenedPanel(stored, kernel.private((depth, columns), dtype))
+    many = _if_many(rows, tile)
+    return [(many, widened), (1 - many, stored)]
+
+
+def _if_many(rows: Size, tile: Tile) -> Size:
+    """Return 1 if weights are converted once for all rows, else 0."""
+    return least(rows // (_FEW * tile.rows + 1), 1) if is_symbolic(rows) else 1
+
+
+def spread_rows(kernel: KernelBuilder, matrix: Buffer) -> Buffer:
+    """Copy a matrix to rows that are a cache line longer, where its own would alias."""
+    rows, depth = matrix.shape
+    size = DTYPES[matrix.dtype].bits // 8
+    if not depth or depth * size % ALIASING:
+        return matrix
+    copy = kernel.scratch((rows, depth + LINE // size), matrix.dtype)
+
+    def move(at: list[IndexExpr], lanes: Lanes | None) -> None:
+        copy.store(matrix.load(at, lanes), at, lanes)
+
+    each_vector((rows, depth), kernel.lanes(matrix.dtype), move)
+    return copy

@@ -1,0 +1,1 @@
+"""Mathematical functions that neither the hardware nor the tile dialect has."""
