@@ -1,1 +1,4 @@
-"""The inner loops of products: panels of packed matrices, dot products of bytes, sums of rows."""
+"""The inner loops of products: panels of packed matrices, dot products of bytes, sums of rows.
+
+Imported by lowerings. Start reading at `contraction.py`.
+"""
