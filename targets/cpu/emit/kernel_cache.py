@@ -6,6 +6,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
+from types import FunctionType
 
 import numpy as np
 
@@ -90,9 +91,21 @@ def source_of(group: tri.Group, structure: Hashable, recipe: str) -> str:
         parts: list[Callable[..., object]] = [type(op)]
         if not op.terminator and not isinstance(op, (tri.Constant, tri.Pad)):
             parts.append(TABLE.lowering_of(op).function)
-        if any(part.__module__.partition(".")[0] != _PACKAGE for part in parts):
+        if not all(map(is_own, parts)):
             return ""
     return "\n".join([_compiler(), recipe, repr(structure), *_ranges(group)])
+
+
+def is_own(code: object) -> bool:
+    """Return whether a class or function, and all functions that it binds, are of Trivium."""
+    if isinstance(code, partial):
+        given = (*code.args, *code.keywords.values())
+        return all(map(is_own, (code.func, *filter(callable, given))))
+    if (wrapped := getattr(code, "__wrapped__", None)) is not None and not is_own(wrapped):
+        return False
+    # A function that wraps another one has the other one's `__module__`.
+    module = code.__globals__["__name__"] if isinstance(code, FunctionType) else code.__module__
+    return module.partition(".")[0] == _PACKAGE
 
 
 def _ranges(group: tri.Group) -> list[str]:

@@ -1,5 +1,6 @@
 """Compiled kernels in the cache: equal groups are not lowered again, whatever else is."""
 
+from functools import partial, wraps
 from pathlib import Path
 
 import onnx.parser
@@ -17,6 +18,7 @@ from trivium.targets.cpu.emit import compile as cpu_compile
 from trivium.targets.cpu.emit import kernel_cache
 from trivium.targets.cpu.emit.kernel_cache import CompiledKernel
 from trivium.targets.cpu.emit.kernel_pipeline import code_pipeline, kernel_pipeline
+from trivium.targets.cpu.kernels.conversion import widened
 from trivium.targets.cpu.kernels.kernel_module import Kernel, Phase
 from trivium.targets.cpu.lower import to_kernels
 from trivium.targets.cpu.registry import TABLE
@@ -90,6 +92,33 @@ def test_lowerings_of_other_distributions_are_always_called(
     del lowered[:]
     trivium.build(MODEL)
     assert len(lowered) == 1
+
+
+def test_all_kernels_of_trivium_are_cached() -> None:
+    lowerings = {op: lowering.function for op, lowering in TABLE.lowerings.items()}
+    own = [op.op_name for op in lowerings if op.__module__.startswith("trivium.")]
+    cached = [op.op_name for op, function in lowerings.items() if kernel_cache.is_own(function)]
+    assert {tri.Sigmoid, tri.Hardswish, tri.Exp} <= set(lowerings)
+    assert cached == own
+
+
+def theirs(*operands: object) -> object:
+    return operands
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        theirs,
+        partial(theirs, 1),
+        partial(kernel_cache.source_of, structure=theirs),
+        partial(partial(kernel_cache.source_of, theirs), recipe=""),
+        wraps(kernel_cache.source_of)(lambda *operands: theirs(*operands)),
+        widened(partial(theirs)),
+    ],
+)
+def test_functions_that_bind_those_of_other_distributions_are_theirs(code: object) -> None:
+    assert not kernel_cache.is_own(code)
 
 
 class Passes(Instrumentation):
