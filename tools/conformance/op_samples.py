@@ -32,6 +32,7 @@ RANDOM = frozenset(
         *("randint_like", "randn", "randn_like", "uniform", "nn.functional.dropout"),
         *("nn.functional.alpha_dropout", "nn.functional.dropout2d", "nn.functional.dropout3d"),
         *("nn.functional.feature_alpha_dropout.with_train", "nn.functional.rrelu"),
+        *("pca_lowrank", "svd_lowrank"),
     )
 )
 """Functions whose results are drawn: only their types are compared."""
@@ -122,7 +123,8 @@ def _exported(function: Any, call: Any) -> Sample:
             rest = iter(tensors)
             filled = [next(rest) if isinstance(each, torch.Tensor) else each for each in leaves]
             arguments, named = tree.tree_unflatten(filled, structure)
-            made = function(*arguments, **named)
+            # What the results determine: eigenvectors may have either sign, for one.
+            made = call.output_process_fn_grad(function(*arguments, **named))
             # Torch cannot save programs that return its own named tuples.
             return tuple(cast("Any", made)) if isinstance(made, tuple) else made
 

@@ -13,13 +13,16 @@ view_as_real vsplit
 """
 """Operators whose schemas say that a result is a view."""
 
+_BEFORE_2_13 = "align_to refine_names rename"
+"""Those of earlier versions of torch alone."""
+
 _OTHERS = """
 alpha_dropout atleast_1d atleast_2d atleast_3d broadcast_tensors cartesian_prod cpu dropout einsum
 feature_alpha_dropout feature_dropout meshgrid type_as
 """
 """Operators that return what they take in some cases."""
 
-VIEWS = frozenset(f"aten::{name}" for name in (*_ANNOTATED.split(), *_OTHERS.split()))
+VIEWS = frozenset(f"aten::{name}" for name in " ".join((_ANNOTATED, _BEFORE_2_13, _OTHERS)).split())
 
 
 def may_alias(type_: str) -> bool:

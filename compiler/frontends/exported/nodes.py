@@ -10,8 +10,10 @@ from ....dialects.core.errors import CompileError, Invalid, Unsupported
 from ....dialects.core.mlir import ir
 from ....dialects.core.sizes.atoms import Size
 from ....dialects.core.sizes.checks import need_same
+from ....dialects.core.tensor import is_integer
 from ..core.main_function import MainFunction
 from ..core.results import fault_diagnostic, flat_results, name_results
+from ..core.sizes.found_sizes import FoundSizes
 from ..core.values import tensor
 from ..torch.aten import aten_rule
 from ..torch.element_types import parts_type, torch_type
@@ -22,6 +24,7 @@ from ..torch.views import parts, shape_of
 from .bind import bind, resolved
 from .control_flow import CONTROL_FLOW
 from .graph import Graph, ProgramNode, Reference, SizeFormula, TensorType
+from .numbers import computed_number, names_of_sizes
 from .size_formulas import UnknownSize, evaluate
 from .size_operators import SIZE_OPERATORS, computed
 
@@ -45,10 +48,11 @@ RECURRENT = ("aten::gru", "aten::lstm", "aten::rnn_relu", "aten::rnn_tanh")
 
 @dataclass(frozen=True)
 class Scope:
-    """The values of one graph by name, and the types that torch has for them."""
+    """The values of one graph by name, the types that torch has for them, and which are sizes."""
 
     values: dict[str, Any]
     types: Mapping[str, TensorType]
+    sizes: frozenset[str] = frozenset()
 
 
 class NodeImporter:
@@ -66,6 +70,7 @@ class NodeImporter:
         Raises CompileError, with the path of the module and its line, for a node that is invalid or
         not supported.
         """
+        scope = replace(scope, sizes=names_of_sizes(nodes, IGNORED_NODES))
         for node in nodes:
             if node.type not in IGNORED_NODES:
                 self._node(node, scope)
@@ -126,6 +131,8 @@ class NodeImporter:
 
     def _computed_size(self, node: ProgramNode, scope: Scope) -> Any:
         given = [resolved(each, scope.values) for each in node.arguments.values()]
+        if not node.type.startswith("aten::") and any(isinstance(x, ir.Value) for x in given):
+            return computed_number(node.type, given)
         return computed(node.type, [self._shaped(each) for each in given])
 
     def _shaped(self, given: Any) -> Any:
@@ -141,6 +148,7 @@ class NodeImporter:
             raise Unsupported(f"has {len(names)} results, {len(made)} can be computed")
         pairs = zip(made, names, strict=False)
         made = [self.convert.materialized(each, name, place) for each, name in pairs]
+        made = [self._size(each, name, scope) for each, name in zip(made, names, strict=True)]
         values = [each.parts if isinstance(each, Complex) else each for each in made]
         name_results(place, names, [v if isinstance(v, ir.Value) else None for v in values])
         for name, each in zip(names, made, strict=True):
@@ -150,6 +158,14 @@ class NodeImporter:
             # Programs of torch before 2.12 name a node as its first result.
             if result.is_list and node.name not in names:
                 scope.values[node.name] = [scope.values[name] for name in result.names]
+
+    def _size(self, made: Any, name: str, scope: Scope) -> Any:
+        """Make a size of a number of Python that is used as one; return others as they are."""
+        is_number = isinstance(made, ir.Value) and name not in scope.types
+        if not is_number or name not in scope.sizes or not is_integer(tensor(made).dtype):
+            return made
+        (size,) = FoundSizes(self.main).compute(made)
+        return size
 
     def _results(self, node: ProgramNode, scope: Scope) -> list[Any]:
         """Build what a node computes."""

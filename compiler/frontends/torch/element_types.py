@@ -1,6 +1,9 @@
 """Element types by the words of PNNX and of torch, and what `tri` calls them."""
 
+import numpy as np
+
 from ....dialects.core.errors import Unsupported
+from ....dialects.core.tensor import numpy_dtype
 
 _TYPES = {
     "f64": "f64",
@@ -59,3 +62,9 @@ def torch_type(name: str) -> str:
     if name not in _TORCH:
         raise Unsupported(f"asks for element type {name}, must be one of {', '.join(_TORCH)}")
     return _TORCH[name]
+
+
+def precision_of(dtype: str) -> float:
+    """Return the distance from 1 to the next number of a float type."""
+    kind = numpy_dtype(dtype).type
+    return float(np.nextafter(kind(1), kind(2))) - 1  # finfo knows no bf16

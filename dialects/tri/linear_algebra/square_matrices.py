@@ -18,7 +18,7 @@ class Det(TriOp):
     y: Result
 
     def infer(self, x: Tensor) -> Tensor:
-        return Tensor(_square(x).shape[:-2], x.dtype)
+        return Tensor(need_square(x).shape[:-2], x.dtype)
 
     def reference(self, x: Array) -> Array:
         return narrow(np.asarray(np.linalg.det(widen(x))), x)
@@ -34,7 +34,7 @@ class Inverse(TriOp):
     y: Result
 
     def infer(self, x: Tensor) -> Tensor:
-        return _square(x)
+        return need_square(x)
 
     def reference(self, x: Array) -> Array:
         wide = widen(x)
@@ -43,7 +43,8 @@ class Inverse(TriOp):
         return narrow(np.where(singular, np.nan, np.linalg.inv(regular)), x)
 
 
-def _square(x: Tensor) -> Tensor:
+def need_square(x: Tensor) -> Tensor:
+    """Return a type of square matrices of floats; raise Invalid for any other."""
     need_float(x)
     fault = f"input is {x}, must have square matrices in its last two axes"
     if x.rank < 2:

@@ -2,6 +2,7 @@
 
 import numpy as np
 from examples import FLOATS, Example, Maker, Pick
+from examples_factors import FACTORS
 from trivium.dialects import tri
 
 
@@ -101,4 +102,5 @@ NN: dict[type[tri.TriOp], Maker] = {
     tri.MaxRoiPool: max_roi_pool,
     tri.DeformConv: deform_conv,
     tri.LinearAttention: linear_attention,
+    **FACTORS,
 }

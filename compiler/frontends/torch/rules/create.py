@@ -9,14 +9,14 @@ from .....dialects import tri
 from .....dialects.core.errors import Invalid, Unsupported
 from .....dialects.core.op import Op
 from .....dialects.core.sizes.atoms import is_symbolic
-from .....dialects.core.tensor import Array, is_integer, numpy_dtype
+from .....dialects.core.tensor import Array, is_float, is_integer, numpy_dtype
 from ...core.ranges import range_of_sizes
 from ...core.values import cast, constant, filled, number, tensor
 from ..element_types import torch_type
 from ..operands import plain
-from ..promotion import Operand, promote
+from ..promotion import Operand, as_type, promote, promoted_type
 from ..registry import Value, torch_op
-from ..views import Ints, expand
+from ..views import Ints, expand, reshape
 
 LONGEST = 1 << 31
 """A range of more numbers than this is taken for a mistake."""
@@ -24,7 +24,9 @@ LONGEST = 1 << 31
 Made = Array | Op
 
 
-def _full(shape: Ints | None, value: bool | int | float, dtype: str) -> Made:
+def _full(shape: Ints | None, value: Operand, dtype: str) -> Made:
+    if isinstance(value, Value) or (not isinstance(value, float) and is_symbolic(value)):
+        return tri.Expand.build(reshape(as_type(value, dtype), ()), shape=shape or ())
     return filled(shape or (), np.array(value).astype(numpy_dtype(dtype)))
 
 
@@ -44,11 +46,9 @@ def ones(size: Ints | None = None, *, dtype: str | None = None) -> Made:
 
 
 @torch_op("torch.full")
-def full(
-    size: Ints | None = None, *, fill_value: bool | int | float, dtype: str | None = None
-) -> Made:
-    by_value = {bool: "i1", int: "i64", float: "f32"}[type(fill_value)]
-    return _full(size, fill_value, _dtype(dtype, by_value))
+def full(size: Ints | None = None, *, fill_value: Operand, dtype: str | None = None) -> Made:
+    by_value = promoted_type(fill_value)
+    return _full(size, fill_value, _dtype(dtype, "f32" if is_float(by_value) else by_value))
 
 
 @torch_op("torch.zeros_like", "torch.empty_like")
@@ -62,7 +62,7 @@ def ones_like(input: Value, *, dtype: str | None = None) -> Made:
 
 
 @torch_op("torch.full_like")
-def full_like(input: Value, *, fill_value: bool | int | float, dtype: str | None = None) -> Made:
+def full_like(input: Value, *, fill_value: Operand, dtype: str | None = None) -> Made:
     return _full(tensor(input).shape, fill_value, _dtype(dtype, tensor(input).dtype))
 
 
@@ -81,7 +81,7 @@ def new_full(
     input: Value,
     size: Ints | None = None,
     *,
-    fill_value: bool | int | float,
+    fill_value: Operand,
     dtype: str | None = None,
 ) -> Made:
     return _full(size, fill_value, _dtype(dtype, tensor(input).dtype))

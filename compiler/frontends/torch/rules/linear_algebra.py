@@ -1,7 +1,7 @@
 """Rules for inverses and determinants of matrices, and for equations that inverses solve.
 
-What of a matrix without an inverse is NaN; torch raises an error there. Numbers that say so of each
-matrix, `info`, are not computed.
+What of a matrix without an inverse is NaN; torch raises an error there. The functions that return
+`info` say of which matrix: the number of the first pivot that is 0.
 """
 
 import math
@@ -26,7 +26,7 @@ def inverse(input: Value) -> tri.Inverse:
 
 @torch_op("torch.linalg.inv_ex")
 def inv_ex(A: Value, *, check_errors: bool = False) -> tuple[Any, ...]:
-    return tri.Inverse.build(A), None
+    return tri.Inverse.build(A), tri.Lu.build(A).info
 
 
 @torch_op("torch.det", "torch.linalg.det", renamed={"A": "input"})
@@ -77,14 +77,14 @@ def solve(A: Value, B: Value, *, left: bool = True) -> Value:
 def solve_ex(
     A: Value, B: Value, *, left: bool = True, check_errors: bool = False
 ) -> tuple[Any, ...]:
-    return solve(A, B, left=left), None
+    return solve(A, B, left=left), tri.Lu.build(A).info
 
 
 @torch_op("aten::_linalg_solve_ex")
 def solve_with_factors(
     A: Value, B: Value, *, left: bool = True, check_errors: bool = False
 ) -> tuple[Any, ...]:
-    return solve(A, B, left=left), None, None, None
+    return solve(A, B, left=left), *tri.Lu.build(A).results
 
 
 def _product(inverted: Value, x: Value, left: bool) -> Value:

@@ -8,6 +8,7 @@ from .....dialects.core.sizes.checks import need, need_same_shape
 from .....dialects.core.tensor import numpy_dtype
 from .....dialects.tri.numeric import need_float
 from ...core.values import constant, tensor
+from ..element_types import precision_of
 from ..promotion import as_type
 from ..registry import Value, torch_op
 from ..spatial import batched
@@ -67,8 +68,7 @@ def rms_norm(
 ) -> tri.RmsNorm:
     need_float(tensor(input))
     if eps is None:
-        kind = numpy_dtype(tensor(input).dtype).type
-        eps = float(np.nextafter(kind(1), kind(2))) - 1  # finfo knows no bf16
+        eps = precision_of(tensor(input).dtype)
     axis = _first_axis(input, normalized_shape)
     return tri.RmsNorm.build(input, weight, axis=axis, epsilon=eps)
 

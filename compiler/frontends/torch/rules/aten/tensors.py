@@ -6,9 +6,8 @@ import numpy as np
 
 from ......dialects import tri
 from ......dialects.core.errors import Invalid
-from ......dialects.core.tensor import is_integer, numpy_dtype
+from ......dialects.core.tensor import numpy_dtype
 from ....core.main_function import MainFunction
-from ....core.sizes.found_sizes import FoundSizes
 from ....core.values import cast, constant, tensor
 from ...element_types import torch_type
 from ...expressions import apply
@@ -119,10 +118,6 @@ def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
 
 
 @torch_op("aten::_local_scalar_dense", "aten::item")
-def item(self: Value, *, main: MainFunction) -> Any:
-    """Return an element as a number: an integer is a size that a run finds."""
-    element = reshape(self, ())
-    if not is_integer(tensor(self).dtype):
-        return element
-    (size,) = FoundSizes(main).compute(element)
-    return size
+def item(self: Value) -> Value:
+    """Return an element as a number; of one that is used as a size, the importer makes a size."""
+    return reshape(self, ())
