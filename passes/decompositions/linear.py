@@ -1,10 +1,21 @@
-"""Matrix products with extras, in terms of MatMul and arithmetic."""
+"""Matrix products with extras or indices, in terms of MatMul, Gather and arithmetic."""
 
 from ...dialects import tri
 from ...dialects.core.attributes import tensor_of
 from ...dialects.core.mlir import ir
 from ...dialects.core.tensor import is_float
-from ..building import add, mat_mul, mul, shape_of, transpose
+from ..building import (
+    add,
+    equal,
+    mat_mul,
+    maximum,
+    minimum,
+    mul,
+    reshape,
+    shape_of,
+    transpose,
+    where,
+)
 from ..rewriting import NoMatch
 from .registry import decomposes
 
@@ -26,6 +37,19 @@ def linear(op: tri.Linear) -> ir.Value:
         return tri.Gemm.build(op.x, op.w, op.b, trans_b=True).y
     y = mat_mul(op.x, transpose(op.w, 1, 0))
     return y if op.b is None else add(y, op.b)
+
+
+@decomposes(tri.IndexedMatMul)
+def indexed_mat_mul(op: tri.IndexedMatMul) -> ir.Value:
+    """Build a batch of products with a copy of the matrix of each row."""
+    rows, depth = shape_of(op.a)
+    groups, _, columns = shape_of(op.w)
+    if groups == 0:
+        raise NoMatch("has no matrices")
+    place = minimum(maximum(op.index, 0), groups - 1)
+    chosen = tri.Gather.build(op.w, place, axis=0).y
+    y = reshape(mat_mul(reshape(op.a, rows, 1, depth), chosen), rows, columns)
+    return where(reshape(equal(place, op.index), rows, 1), y, 0)
 
 
 def _times(x: ir.Value, factor: float) -> ir.Value:

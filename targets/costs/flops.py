@@ -183,6 +183,7 @@ _COUNTS: dict[str, Count] = {
     "tri.einsum": _einsum,
     "tri.gemm": _gemm,
     "tri.gru": _recurrent,
+    "tri.indexed_mat_mul": _mat_mul,
     "tri.lstm": _recurrent,
     "tri.mat_mul": _mat_mul,
     "tri.quantized_lstm": _quantized_lstm,

@@ -55,6 +55,12 @@ def mat_mul(pick: Pick) -> Example:
     return Example((a, b))
 
 
+def indexed_mat_mul(pick: Pick) -> Example:
+    dtype, (m, groups, k, n) = pick.one(*NUMBERS), pick.ints(4, 1, 3)
+    index = pick.array((m,), pick.one("i32", "i64")) % (groups + 2) - 1
+    return Example((pick.array((m, k), dtype), pick.array((groups, k, n), dtype), index))
+
+
 def block_quantized_mat_mul(pick: Pick) -> Example:
     dtype, bits, block = pick.one("f32", "f16", "bf16"), pick.one(2, 4, 8), pick.one(16, 32)
     rows, depth = pick.between(1, 5), pick.between(1, 70)
@@ -314,6 +320,7 @@ NETWORKS: dict[type[tri.TriOp], Maker] = {
     tri.AveragePool: pool(*FLOATS, count_include_pad=flag),
     tri.LpPool: pool(*FLOATS, p=lambda pick: pick.one(1, 2)),
     tri.BlockQuantizedMatMul: block_quantized_mat_mul,
+    tri.IndexedMatMul: indexed_mat_mul,
     tri.MatMul: mat_mul,
     tri.Gemm: gemm,
     tri.Linear: linear,

@@ -1,10 +1,12 @@
-"""Rules for products of matrices."""
+"""Rules for products of matrices, and of groups of rows."""
 
 from .....dialects import tri
-from .....dialects.core.errors import Invalid
-from ...core.values import tensor
+from .....dialects.core.errors import Invalid, Unsupported
+from ...core.values import cast, tensor
+from ..element_types import torch_type
 from ..promotion import as_type
 from ..registry import Value, torch_op
+from ..views import reshape
 
 
 @torch_op("nn.Linear", "F.linear")
@@ -57,6 +59,40 @@ def addbmm(
     total = tri.ReduceSum.build(tri.MatMul.build(batch1, batch2).y, axes=(0,), keepdims=False).y
     product = _scaled(total, alpha)
     return product if beta == 0 else tri.Add.build(product, _scaled(input, beta)).y
+
+
+@torch_op("aten::_grouped_mm")
+def grouped_mm(
+    input: Value,
+    mat2: Value,
+    offs: Value | None = None,
+    bias: Value | None = None,
+    out_dtype: str | None = None,
+) -> Value:
+    """Multiply groups of rows by a matrix each; `offs` has the end of each group.
+
+    Rows behind the last group are not defined in torch, and 0 here. Groups of columns or of the
+    depth are refused.
+    """
+    of_rows, of_matrices = tensor(input), tensor(mat2)
+    if offs is None:
+        y = tri.MatMul.build(input, mat2).y
+    elif of_rows.rank == 2 and of_matrices.rank == 3:
+        row = reshape(tri.Iota.build(size=of_rows.shape[0]).y, (of_rows.shape[0], 1))
+        end = reshape(cast(offs, "i64"), (1, tensor(offs).size))
+        ended = tri.LessEqual.build(end, row).y
+        group = tri.ReduceSum.build(cast(ended, "i32"), axes=(1,), keepdims=False).y
+        y = tri.IndexedMatMul.build(input, mat2, group).y
+    else:
+        raise Unsupported(f"has groups of {of_rows} and {of_matrices}, must be of rows [M, K]")
+    y = y if out_dtype is None else cast(y, torch_type(out_dtype))
+    return y if bias is None else tri.Add.build(y, bias).y
+
+
+@torch_op("transformers::grouped_mm_fallback")
+def grouped_mm_fallback(input: Value, weight: Value, offs: Value) -> Value:
+    """Multiply groups of rows by a matrix each, as transformers exports mixtures of experts."""
+    return grouped_mm(input, weight, offs)
 
 
 def _scaled(x: Value, factor: float) -> Value:

@@ -38,6 +38,7 @@ NOT_IN_TORCH = {
         tri.GatherNd,
         tri.Hardmax,
         tri.Inverse,
+        tri.IndexedMatMul,
         tri.BlockQuantizedMatMul,
         tri.LinearAttention,
         tri.OneHot,

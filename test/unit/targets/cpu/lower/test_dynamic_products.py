@@ -35,6 +35,7 @@ PRODUCTS = [
         ["24 T", "7 24", "7"],
         {"trans_a": True, "trans_b": True, "alpha": 0.5, "beta": 1.0},
     ),
+    Dynamic(tri.IndexedMatMul, ["N*T 24", "3 24 140", "N*T i64"]),
     Dynamic(cpu.PackedMatMul, ["N T 24", "2 24 32"], {"columns": 40, "rows": 14}),
     Dynamic(cpu.PackedMatMul, ["N T 512", "2 512 32"], {"columns": 40}),
     Dynamic(cpu.PackedMatMul, ["T 24", "1 24 32"], {"columns": 32}, ranges={"T": "1..13"}),

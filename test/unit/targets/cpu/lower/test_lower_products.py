@@ -86,6 +86,19 @@ def panels() -> list[Case]:
     return made
 
 
+def indexed() -> list[Case]:
+    """Rows in order of their matrices and in none, of matrices that are not there, of one alone."""
+    made: list[Case] = []
+    for rows, depth, columns in ((1, 33, 40), (14, 9, 16), (41, 24, 70), (70, 7, 300)):
+        chosen = RANDOM.integers(-1, 4, rows)
+        for index in (np.sort(chosen), chosen.astype(np.int32), np.full(rows, 2)):
+            a, w = normal(rows, depth), normal(3, depth, columns)
+            made.append(case(tri.IndexedMatMul, a, w, index))
+    a, w = normal(20, 9, dtype=np.float16), normal(2, 9, 40, dtype=np.float16)
+    made.append(case(tri.IndexedMatMul, a, w, np.arange(20) // 15))
+    return made
+
+
 def few_bits() -> list[Case]:
     """Return products of one row, a tile of rows and several, with blocks that are full or not."""
     made: list[Case] = []
@@ -193,7 +206,8 @@ def blocked_winograd() -> list[Case]:
 
 @on_every_machine
 @pytest.mark.parametrize(
-    "family", [convolutions, panels, few_bits, half_panels, winograd, blocked, blocked_winograd]
+    "family",
+    [convolutions, panels, indexed, few_bits, half_panels, winograd, blocked, blocked_winograd],
 )
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_kernels_compute_what_the_reference_does(family, machine: Machine) -> None:
