@@ -170,7 +170,8 @@ def test_models_that_are_no_decoders() -> None:
     assert fault("m (float[N, 3] x) => (float[N, 3] y) { y = Relu (x) }").splitlines() == [
         "error: the model has no input 'input_ids', must have it: has x",
         "error: the model has no output 'logits', must have it: has y",
-        "error: no output is the cache of an input, must have outputs 'present…' of 'past…'",
+        "error: no output is the cache of an input, must have outputs 'present…' of 'past…', "
+        "or states that name them",
     ]
     assert fault(
         "m (float[B, S] input_ids, float[B, 3] past) => (float[B, S, 1] logits, float[B, 3] "
