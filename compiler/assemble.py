@@ -256,7 +256,14 @@ class _Assembly:
             return None
         caches = (CachePort(c.output, c.input, c.batch_axis, c.rows_axis) for c in found.caches)
         return GenerationPart(
-            found.ids, found.logits, found.mask, found.positions, found.rows, tuple(caches)
+            found.ids,
+            found.logits,
+            found.mask,
+            found.positions,
+            found.rows,
+            tuple(caches),
+            found.ends,
+            found.sampling,
         )
 
     # -- symbols ------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from ..dialects.core.module import Module
     from ..runtime.session import Session
     from ..targets.options import CompileOptions
+    from .generation.description import DecoderDescription
 
 
 def is_path(source: Any) -> TypeGuard[str | os.PathLike[str]]:
@@ -51,6 +52,12 @@ class Format:
     def read(self, source: Any, options: "CompileOptions") -> "Module":
         """Translate a model to a `tri` module in the current context; raises CompileError."""
         raise CompileError(f"format '{self.name}' is written, not read")
+
+    def describe_decoder(self, source: Any) -> "DecoderDescription":
+        """Return what is known of a decoder beside its graph; raises CompileError as `read`."""
+        from .generation.description import DecoderDescription
+
+        return DecoderDescription()
 
     def write(self, module: "Module", path: str) -> None:
         """Write a `tri` module to a file, in the current context; raises CompileError."""

@@ -11,6 +11,7 @@ from ..passes.bind_sizes import bind_decided_sizes
 from ..targets.options import DEFAULT, CompileOptions
 from . import formats as built_in
 from .format import FORMATS, Format
+from .generation.description import described_decoder
 from .generation.prepare import prepare_generation
 from .generation.sizes import with_bound_sizes
 from .states import declare_states
@@ -59,8 +60,10 @@ def import_model(source: "Source | Package", options: CompileOptions = DEFAULT) 
         )
     if not options.generate:
         return read_model(source, options)
-    module = read_model(source, with_bound_sizes(partial(read_model, source), options))
-    prepare_generation(module)
+    known = described_decoder(find_format(source).describe_decoder(source), options)
+    read = partial(read_model, source)
+    module = read(with_bound_sizes(read, known, options))
+    prepare_generation(module, known)
     return module
 
 

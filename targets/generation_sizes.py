@@ -5,9 +5,11 @@ from dataclasses import dataclass, fields
 from typing import Any, cast
 
 from ..dialects.core.arguments import checked, mapping, whole_number
-from ..dialects.core.errors import Invalid
+from ..dialects.core.errors import CompileError, Invalid
 
 _MOST = 1 << 31
+CAPACITY = 4096
+"""The most tokens of a text, unless the user or the model says otherwise."""
 
 
 @dataclass(frozen=True)
@@ -15,16 +17,25 @@ class GenerationSizes:
     """Limit the tokens of a text and of a step of a decoder, and the texts at once.
 
     A text has at most `capacity` tokens, a step takes at most `chunk` tokens of each of at most
-    `batch` texts.
+    `batch` texts. A capacity of None is `CAPACITY`, or less where a model is made for less.
     """
 
-    capacity: int = 4096
+    capacity: int | None = None
     chunk: int = 256
     batch: int = 1
 
-    def __post_init__(self) -> None:
-        if self.chunk > self.capacity:
-            object.__setattr__(self, "chunk", self.capacity)
+    def capacity_within(self, context: int | None) -> int:
+        """Return the most tokens of a text, for a model that is made for up to `context` tokens.
+
+        Raises CompileError for a capacity beyond that.
+        """
+        most = _MOST if context is None else context
+        if self.capacity is not None and self.capacity > most:
+            raise CompileError(
+                f"generate has a capacity of {self.capacity}, the model is made for texts of up to "
+                f"{most} tokens: compile it with that capacity at most"
+            )
+        return min(CAPACITY, most) if self.capacity is None else self.capacity
 
 
 NAMES = tuple(each.name for each in fields(GenerationSizes))

@@ -5,6 +5,9 @@ from typing import Any
 from ...dialects.core.module import Module
 from ...targets.options import CompileOptions
 from ..format import Format
+from ..generation.description import DecoderDescription
+
+_ENDS = ("tokenizer.ggml.eos_token_id", "tokenizer.ggml.eot_token_id")
 
 
 class Gguf(Format):
@@ -17,3 +20,13 @@ class Gguf(Format):
         from ..frontends.gguf import import_gguf
 
         return import_gguf(source, shapes=options.shapes, constants=options.constants)
+
+    def describe_decoder(self, source: Any) -> DecoderDescription:
+        from ..frontends.gguf.file import read_gguf
+
+        metadata = read_gguf(source).metadata
+        ends = [each for key in _ENDS if type(each := metadata.get(key)) is int]
+        context = metadata.get(f"{metadata.get('general.architecture')}.context_length")
+        return DecoderDescription(
+            ends=tuple(dict.fromkeys(ends)), context=context if type(context) is int else None
+        )

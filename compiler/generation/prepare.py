@@ -1,5 +1,7 @@
 """Make the step of a decoder of an imported model: it computes the logits that are asked for."""
 
+from dataclasses import replace
+
 from ...dialects import tri
 from ...dialects.core.attributes import from_attribute, to_attribute, type_of
 from ...dialects.core.location import node_location
@@ -10,6 +12,7 @@ from ...dialects.core.sizes.symbols import Range
 from ...dialects.core.states.generation import Generation, set_generation
 from ...dialects.core.symbol_table import set_symbols, symbol_table, symbols_of_function
 from ...dialects.core.tensor import Tensor
+from .description import DecoderDescription
 from .recognize import port_types, recognize, returned_values
 from .sizes import check_caches
 
@@ -17,19 +20,18 @@ ROWS = "logit_rows"
 """The input that lists the tokens of a step, by number, of which the logits are wanted."""
 
 
-def prepare_generation(module: Module) -> None:
+def prepare_generation(module: Module, known: DecoderDescription) -> None:
     """Note what is what in a decoder, and let an input say of which tokens it computes logits.
 
     A prompt needs those of its last token alone: the vocabulary is most of the work for a short
     one. Raises CompileError for a model that is no decoder.
     """
-    decoder = recognize(module)
+    decoder = recognize(module, known)
     check_caches(decoder, *port_types(module))
     with module.operation.context, ir.Location.unknown():
         rows = _add_rows(module, decoder)
-    found = {name: getattr(decoder, name) for name in ("ids", "logits", "mask", "positions")}
     with module.operation.context:
-        set_generation(module.main, Generation(**found, rows=rows, caches=decoder.caches))
+        set_generation(module.main, replace(decoder, rows=rows))
     module.verify()
 
 

@@ -1,9 +1,10 @@
 """Recognise what is what in a decoder by the names and the types of its ports."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from ...dialects.core.attributes import tensor_of
+from ...dialects.core.carried import named_states
 from ...dialects.core.errors import CompileError, Diagnostic
 from ...dialects.core.mlir import ir
 from ...dialects.core.module import Module, declared
@@ -11,8 +12,7 @@ from ...dialects.core.sizes.atoms import Size, is_symbolic
 from ...dialects.core.sizes.limits import is_same
 from ...dialects.core.states.generation import NO_ROWS, Cache, Generation
 from ...dialects.core.tensor import Tensor, is_integer
-
-IDS, MASK, POSITIONS, LOGITS = "input_ids", "attention_mask", "position_ids", "logits"
+from .description import DecoderDescription
 
 _PAST = re.compile(r"past(_key_values?)?")
 _PRESENT = re.compile(r"present(_key_values?)?")
@@ -38,30 +38,46 @@ def _named(module: Module, which: str, values: list[ir.Value]) -> Types:
     return {name: tensor_of(value.type) for name, value in zip(names, values, strict=True)}
 
 
-def recognize(module: Module) -> Generation:
+def recognize(module: Module, known: DecoderDescription) -> Generation:
     """Find the ports of a decoder; raise CompileError where one that is needed is not there.
 
-    These are `input_ids` and `logits`; `attention_mask` and `position_ids` may be missing. Outputs
-    `present…` are caches, of which inputs `past…` with the same rest of the name have the rows of
-    earlier steps. All other inputs are given once for a text, all other outputs are left alone.
+    Tokens and logits are needed; a mask and positions may be missing. Outputs are caches that are
+    states by the description, or that are named `present…`, of inputs `past…` with the same rest of
+    the name: these have the rows of earlier steps. All other inputs are given once for a text, all
+    other outputs are left alone.
     """
     inputs, outputs = port_types(module)
-    faults = [*_fault(IDS, inputs, "input", 2), *_fault(LOGITS, outputs, "output", 3)]
-    caches = _caches(inputs, outputs)
-    if not caches:
-        message = "no output is the cache of an input, must have outputs 'present…' of 'past…'"
-        faults.append(Diagnostic("", message))
+    ids, logits = known.ids, known.logits
+    faults = [*_fault(ids, inputs, "input", 2), *_fault(logits, outputs, "output", 3)]
     if faults:
-        raise CompileError(faults)
-    if not is_integer(inputs[IDS].dtype):
-        raise CompileError([Diagnostic(IDS, f"input is {inputs[IDS]}, must be integers")])
+        raise CompileError([*faults, *_no_caches(_caches(inputs, outputs, known.states))])
+    if not is_integer(inputs[ids].dtype):
+        raise CompileError([Diagnostic(ids, f"input is {inputs[ids]}, must be integers")])
+    words = outputs[logits].shape[-1]
+    if wrong := [end for end in known.ends if not is_symbolic(words) and end >= words]:
+        raise CompileError(f"token {wrong[0]} ends texts, the model has {words} tokens")
+    caches = _caches(inputs, outputs, known.states, inputs[ids].shape[0])
+    if missing := _no_caches(caches):
+        raise CompileError(missing)
     return Generation(
-        IDS,
-        LOGITS,
-        mask=MASK if MASK in inputs else "",
-        positions=POSITIONS if POSITIONS in inputs else "",
+        ids,
+        logits,
+        mask=known.mask if known.mask in inputs else "",
+        positions=known.positions if known.positions in inputs else "",
         caches=tuple(caches),
+        ends=known.ends,
+        sampling=known.sampling,
     )
+
+
+def _no_caches(caches: Sequence[Cache]) -> list[Diagnostic]:
+    if caches:
+        return []
+    message = (
+        "no output is the cache of an input, must have outputs 'present…' of 'past…', or states "
+        "that name them"
+    )
+    return [Diagnostic("", message)]
 
 
 def _fault(name: str, ports: Types, which: str, rank: int) -> list[Diagnostic]:
@@ -73,21 +89,35 @@ def _fault(name: str, ports: Types, which: str, rank: int) -> list[Diagnostic]:
     return []
 
 
-def _caches(inputs: Types, outputs: Types) -> list[Cache]:
-    batch = inputs[IDS].shape[0] if IDS in inputs else 1
-    known = {_PAST.sub("", name, count=1): name for name in inputs if _PAST.search(name)}
-    found: list[Cache] = []
+def _caches(
+    inputs: Types, outputs: Types, states: Mapping[str, str], batch: Size = 1
+) -> list[Cache]:
+    named = _named_caches(inputs, outputs, states)
+    past = {_PAST.sub("", name, count=1): name for name in inputs if _PAST.search(name)}
     for output, type_ in outputs.items():
-        given = known.get(_PRESENT.sub("", output, count=1)) if _PRESENT.search(output) else None
+        given = past.get(_PRESENT.sub("", output, count=1)) if _PRESENT.search(output) else None
         if given is not None and inputs[given].rank == type_.rank:
-            found.append(_cache(output, given, inputs[given], type_, batch))
+            named.setdefault(output, given)
+    return [_cache(to, of, inputs[of], outputs[to], batch) for to, of in named.items()]
+
+
+def _named_caches(inputs: Types, outputs: Types, states: Mapping[str, str]) -> dict[str, str]:
+    """Return the inputs of outputs that are states; raise CompileError where types do not fit."""
+    found = named_states(states, list(outputs))
+    for output, name in found.items():
+        why = f"states make '{output}' the input '{name}'"
+        if name not in inputs:
+            raise CompileError(f"{why}, which is no input: the inputs are {', '.join(inputs)}")
+        before, after = inputs[name], outputs[output]
+        if (before.rank, before.dtype) != (after.rank, after.dtype):
+            raise CompileError(f"{why}, but it is {after}, must be {before}")
     return found
 
 
 def _cache(output: str, given: str, before: Tensor, after: Tensor, batch: Size) -> Cache:
     """Find the axes of a cache: the batch is that of the tokens, rows are not known or grow."""
     axes = range(before.rank)
-    entries = next((a for a in axes if is_symbolic(batch) and _same(before.shape[a], batch)), 0)
+    entries = next((a for a in axes if _same(before.shape[a], batch)), 0)
     rows = [
         a
         for a in axes

@@ -12,6 +12,7 @@ from ...dialects.core.sizes.symbols import Range
 from ...dialects.core.states.generation import NO_ROWS, Cache, Generation
 from ...targets.generation_sizes import GenerationSizes, sizes_of_generation
 from ...targets.options import CompileOptions
+from .description import DecoderDescription
 from .recognize import Types, port_types, recognize
 
 LIKELY_ROWS = 256
@@ -21,19 +22,21 @@ _FAR, _NEAR = 1 << 20, 1 << 10
 
 
 def with_bound_sizes(
-    read: Callable[[CompileOptions], Module], options: CompileOptions
+    read: Callable[[CompileOptions], Module], known: DecoderDescription, options: CompileOptions
 ) -> CompileOptions:
     """Return options that bind the sizes of a decoder, and have its caches updated in place.
 
     What the user binds stays. `read` imports the model, to see its ports. Raises CompileError for
     one that is no decoder.
     """
+    sizes = sizes_of_generation(options.generate)
+    capacity = sizes.capacity_within(known.context)
     with new_context():
-        module = read(options)
-        decoder, ports = recognize(module), port_types(module)
-        found = _bindings(decoder, *ports, sizes_of_generation(options.generate))
-    shapes, states = {**found.shapes, **(options.shapes or {})}, options.states or {}
-    return replace(options, shapes=shapes, states={**found.states, **states})
+        module = read(replace(options, states=None))
+        decoder, ports = recognize(module, known), port_types(module)
+        found = _bindings(decoder, *ports, sizes, capacity)
+    shapes = {**found.shapes, **(options.shapes or {})}
+    return replace(options, shapes=shapes, states=found.states)
 
 
 @dataclass
@@ -45,7 +48,7 @@ class _Bindings:
 
 
 def _bindings(
-    decoder: Generation, inputs: Types, outputs: Types, sizes: GenerationSizes
+    decoder: Generation, inputs: Types, outputs: Types, sizes: GenerationSizes, capacity: int
 ) -> _Bindings:
     batch, length = map(_name, inputs[decoder.ids].shape)
     rows = _name(inputs[decoder.mask].shape[1]) if decoder.mask else ""
@@ -57,12 +60,12 @@ def _bindings(
         after = outputs[cache.output].shape[cache.rows_axis]
         size = before
         if name := _name(before):
-            found.shapes[name] = size = _capacity(name, after, rows, sizes)
+            found.shapes[name] = size = _capacity(name, after, rows, capacity)
         if isinstance(size, int):
             found.states[cache.output] = cache.input
-    found.shapes |= {rows: _range(1, sizes.capacity, LIKELY_ROWS)} if rows else {}
+    found.shapes |= {rows: _range(1, capacity, LIKELY_ROWS)} if rows else {}
     found.shapes |= {batch: _range(1, sizes.batch, 1)} if batch else {}
-    found.shapes |= {length: _range(1, sizes.chunk, 1)} if length else {}
+    found.shapes |= {length: _range(1, min(sizes.chunk, capacity), 1)} if length else {}
     return found
 
 
@@ -72,15 +75,15 @@ def _name(size: Size) -> str:
     return symbol.name if symbol else ""
 
 
-def _capacity(name: str, after: Size, rows: str, sizes: GenerationSizes) -> int | Range:
+def _capacity(name: str, after: Size, rows: str, capacity: int) -> int | Range:
     """Return the size of a cache: a number where rows behind those in use may be in it.
 
     It has as many rows after a step then, as long as these suffice. Other caches grow.
     """
     suffices: Mapping[str, Size] = {name: _FAR, rows: _NEAR}
     if rows and rows != name and substitute(after, suffices) == _FAR:
-        return sizes.capacity
-    return _range(0, sizes.capacity, LIKELY_ROWS)
+        return capacity
+    return _range(0, capacity, LIKELY_ROWS)
 
 
 def _range(low: int, high: int, likely: int) -> int | Range:

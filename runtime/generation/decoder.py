@@ -37,6 +37,7 @@ class Decoder:
                 "the package is no decoder: compile the model with generate={'capacity': 4096}"
             )
         self.session = session
+        self.ends, self.sampling = part.ends, part.chosen_by()
         self._part = part
         self._inputs = {port.name: port for port in session.manifest.inputs}
         self._most = {s.name: s.high for s in session.manifest.symbols}

@@ -15,7 +15,7 @@ from ..session import Session
 from .decoder import Decoder
 from .prompt_cache import PromptCache
 from .request import Request, Stops
-from .sampling import GREEDY, Sampling
+from .sampling import Sampling
 from .sequence import TextSequence
 from .speculation import Draft, Guesser, PromptLookup
 from .text import TextStream, Tokenizer, check_tokenizer
@@ -49,6 +49,7 @@ class Generator:
         lookup: bool = False,
         guesses: int = GUESSES,
         keep: int = 4,
+        ends: Iterable[int] | None = None,
         threads: int | None = None,
     ) -> None:
         """Make a package, open or by its path, or a session of one, ready to generate.
@@ -56,8 +57,9 @@ class Generator:
         A `tokenizer` is needed for prompts and stops that are text. With a `draft`, the package of
         a smaller decoder of the same vocabulary, or with `lookup`, in the text itself, up to
         `guesses` tokens are guessed and then checked at once: the texts are the same, in fewer
-        steps where guesses are right. Raises RunError for a package that is no decoder, and for a
-        tokenizer or a draft that does not fit.
+        steps where guesses are right. `ends` are tokens that end each text, by default those that
+        the package names. Raises RunError for a package that is no decoder, and for a tokenizer, a
+        draft or tokens that do not fit.
         """
         self._decoder = Decoder(_session(source, threads))
         self._tokenizer = tokenizer
@@ -69,6 +71,8 @@ class Generator:
         self._lookup = lookup
         self._guesses = min(guesses, self._decoder.chunk - 1) if self._decoder.keeps_rows else 0
         self._kept = PromptCache(self._decoder, keep)
+        given = self._decoder.ends if ends is None else ends
+        self._ends = tuple(checked_tokens(given, self.vocabulary).tolist())
 
     @property
     def vocabulary(self) -> int:
@@ -84,6 +88,16 @@ class Generator:
     def batch(self) -> int:
         """Return of how many texts a step reads a token."""
         return self._decoder.batch
+
+    @property
+    def ends(self) -> tuple[int, ...]:
+        """Return the tokens that end each text, which is before them."""
+        return self._ends
+
+    @property
+    def sampling(self) -> Sampling:
+        """Return how tokens are chosen unless another way is asked for, as the package says."""
+        return self._decoder.sampling
 
     @property
     def session(self) -> Session:
@@ -104,16 +118,17 @@ class Generator:
         prompt: Prompt,
         *,
         max_tokens: int | None = None,
-        sampling: Sampling = GREEDY,
+        sampling: Sampling | None = None,
         stop: Any = (),
         callback: Callback | None = None,
         inputs: Mapping[str, Any] = _NONE,
     ) -> list[int]:
         """Return the tokens that follow a prompt, which is tokens or, with a tokenizer, text.
 
-        It ends before a token of `stop`, after a token that completes a string of `stop`, after
-        `max_tokens`, or where there is no more room. `callback` gets each token as it is made.
-        Raises RunError for a prompt that there is no room for.
+        It ends before a token of `stop` or of `ends`, after a token that completes a string of
+        `stop`, after `max_tokens`, or where there is no more room. `sampling` says how tokens are
+        chosen, as the package does by default. `callback` gets each token as it is made. Raises
+        RunError for a prompt that there is no room for.
         """
         made: list[int] = []
         for token in self.stream(
@@ -129,16 +144,16 @@ class Generator:
         prompt: Prompt,
         *,
         max_tokens: int | None = None,
-        sampling: Sampling = GREEDY,
+        sampling: Sampling | None = None,
         stop: Any = (),
         inputs: Mapping[str, Any] = _NONE,
     ) -> Iterator[int]:
         """Yield the tokens that `generate` returns, each as it is made."""
-        stops = Stops(stop, self._tokenizer)
+        stops = Stops(stop, self._tokenizer, self._ends)
         text = self._kept.begin(self.tokens_of(prompt), inputs)
         guesser = self._guesser()
         try:
-            request = Request(text, sampling, max_tokens, stops)
+            request = Request(text, sampling or self.sampling, max_tokens, stops)
             if request.choose():
                 yield request.made[-1]
             while not request.finished:
@@ -153,7 +168,7 @@ class Generator:
         prompt: Prompt,
         *,
         max_tokens: int | None = None,
-        sampling: Sampling = GREEDY,
+        sampling: Sampling | None = None,
         stop: Any = (),
         callback: Callback | None = None,
         inputs: Mapping[str, Any] = _NONE,
@@ -180,7 +195,7 @@ class Generator:
         prompts: Iterable[Prompt],
         *,
         max_tokens: int | None = None,
-        sampling: Sampling | Sequence[Sampling] = GREEDY,
+        sampling: Sampling | Sequence[Sampling] | None = None,
         stop: Any = (),
         callback: Callable[[int, int], object] | None = None,
     ) -> list[list[int]]:
@@ -190,8 +205,9 @@ class Generator:
         its place. `callback` gets the number of a prompt and a token of it. `sampling` may be one
         for each prompt.
         """
-        stops = Stops(stop, self._tokenizer)
+        stops = Stops(stop, self._tokenizer, self._ends)
         tokens = [self.tokens_of(each) for each in prompts]
+        sampling = self.sampling if sampling is None else sampling
         chosen = [sampling] * len(tokens) if isinstance(sampling, Sampling) else list(sampling)
         if len(chosen) != len(tokens):
             raise RunError(

@@ -1,11 +1,17 @@
 """The part of a manifest that says what is what in a decoder."""
 
-from dataclasses import dataclass
-from typing import ClassVar
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, ClassVar
 
 from ..contents import Contents, Part, Port
-from ..errors import PackageError
+from ..errors import PackageError, RunError
 from ..frozen import Frozen
+from ..kinds import LEFT_OUT
+from ..schema import Attribute
+
+if TYPE_CHECKING:
+    from .sampling import Sampling
 
 NO_ROWS = -1
 """Stands for the axis of the rows of state that has none."""
@@ -30,7 +36,8 @@ class GenerationPart(Part):
     """Name the ports of a decoder; those that it does not have are empty.
 
     `ids` are tokens [batch, length], `mask` is one for each row in use [batch, rows], `positions`
-    are those of the tokens; `rows` lists of which of the tokens `logits` are computed.
+    are those of the tokens; `rows` lists of which of the tokens `logits` are computed. `ends` are
+    tokens that end a text, `sampling` are fields of `Sampling` that are not its defaults.
     """
 
     kind: ClassVar[str] = "generation"
@@ -41,18 +48,22 @@ class GenerationPart(Part):
     positions: str = ""
     rows: str = ""
     caches: tuple[CachePort, ...] = ()
+    ends: tuple[int, ...] = field(default=(), metadata=LEFT_OUT)
+    sampling: Mapping[str, Attribute] = field(
+        default_factory=dict[str, Attribute], metadata=LEFT_OUT
+    )
 
     def check(self, contents: Contents) -> None:
         inputs = {port.name: port for port in contents.inputs}
         outputs = {port.name: port for port in contents.outputs}
-        for field, rank in _RANKS.items():
-            name = getattr(self, field)
+        for kind, rank in _RANKS.items():
+            name = getattr(self, kind)
             found = inputs.get(name)
-            if (name or field == "ids") and (
+            if (name or kind == "ids") and (
                 found is None or len(found.shape) != rank or found.dtype not in ("int32", "int64")
             ):
                 raise PackageError(
-                    f"'{field}' is '{name}', must be an input of i32 or i64, {rank}-D"
+                    f"'{kind}' is '{name}', must be an input of i32 or i64, {rank}-D"
                 )
         logits = outputs.get(self.logits)
         if logits is None or len(logits.shape) != 3:
@@ -73,6 +84,27 @@ class GenerationPart(Part):
                     "and an input of one type, each input once, with axes of theirs"
                 )
             taken.append(each.input)
+        self._check_choices(logits)
+
+    def _check_choices(self, logits: Port) -> None:
+        words = logits.shape[-1]
+        if wrong := [
+            end for end in self.ends if not 0 <= end < (words if type(words) is int else 0)
+        ]:
+            raise PackageError(f"'ends' has {wrong[0]}, must be tokens below {words}")
+        try:
+            self.chosen_by()
+        except (RunError, TypeError) as error:
+            raise PackageError(f"'sampling' does not fit: {error}") from None
+
+    def chosen_by(self) -> "Sampling":
+        """Return how tokens are chosen unless the user says otherwise.
+
+        Raises RunError and TypeError for what are no values of `Sampling`.
+        """
+        from .sampling import Sampling
+
+        return Sampling(**self.sampling)
 
     def summary(self) -> str:
         from ..spelling import count

@@ -12,11 +12,14 @@ from .text import TextStream, Tokenizer
 class Stops:
     """Know the tokens and the strings that end a text."""
 
-    def __init__(self, stop: Any, tokenizer: Tokenizer | None) -> None:
-        """`stop` is a token or a string, or several; strings need the tokenizer."""
+    def __init__(self, stop: Any, tokenizer: Tokenizer | None, ends: Iterable[int] = ()) -> None:
+        """`stop` is a token or a string, or several; strings need the tokenizer.
+
+        `ends` are tokens that end any text.
+        """
         listed: list[Any] = [stop] if isinstance(stop, int | str) else list(stop)
         self.strings = tuple(each for each in listed if isinstance(each, str) and each)
-        self.tokens = frozenset(each for each in listed if not isinstance(each, str))
+        self.tokens = frozenset((*ends, *(each for each in listed if not isinstance(each, str))))
         self.tokenizer = tokenizer
         if self.strings and tokenizer is None:
             raise RunError("a string ends the text, which needs a tokenizer: give one, or tokens")

@@ -2,14 +2,17 @@
 
 import math
 import operator
-from collections.abc import Callable, Sequence
-from typing import Any, SupportsIndex, cast
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, SupportsIndex, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import RunError
 from ..frozen import Frozen
+from .token_ids import checked_tokens
+
+Allowed: TypeAlias = Callable[[Sequence[int]], "Iterable[int] | NDArray[Any]"]
 
 MOST_SEEDS = 1 << 64
 
@@ -27,6 +30,10 @@ class Sampling(Frozen, kw_only=True):
     those that are at least `min_p` times as likely as the likeliest. Equally likely tokens are kept
     from the lowest one on. One of what is left is drawn.
 
+    Before all of this, `allowed` may say which tokens may follow, as a grammar does: it is called
+    with the tokens of the text, those of the prompt included, and returns tokens, or an array that
+    is true for them, [vocabulary]. Another token is never chosen.
+
     The draw is a function of `seed` and of the place of the token in its text alone: neither other
     texts of a batch nor forks nor speculation change it.
     """
@@ -37,6 +44,7 @@ class Sampling(Frozen, kw_only=True):
     min_p: float = 0.0
     repetition_penalty: float = 1.0
     seed: int = 0
+    allowed: Allowed | None = None
 
     def __init__(self, **given: Any) -> None:
         """Raises RunError for values out of their ranges."""
@@ -48,13 +56,17 @@ class Sampling(Frozen, kw_only=True):
         _check("repetition_penalty", penalty, "above 0", lambda value: value > 0)
         _check_whole("top_k", self.top_k, 1 << 63)
         _check_whole("seed", self.seed, MOST_SEEDS)
+        if self.allowed is not None and not callable(self.allowed):
+            raise RunError(f"allowed is {self.allowed!r}, must be a function of tokens")
 
     def choose(self, logits: NDArray[Any], text: Sequence[int]) -> int:
         """Return the token that follows a text by the logits of its last token, [vocabulary].
 
-        Raises RunError for logits that are not finite numbers.
+        Raises RunError for logits that are not finite numbers, and where no token is allowed.
         """
         scores = np.array(logits, np.float64).reshape(-1)
+        if self.allowed is not None:
+            scores[_refused(self.allowed(tuple(text)), len(scores))] = -math.inf
         if self.repetition_penalty != 1:
             _penalize(scores, text, self.repetition_penalty)
         best = int(scores.argmax())
@@ -78,8 +90,23 @@ class Sampling(Frozen, kw_only=True):
             kept = _nucleus(weights, kept, self.top_p * float(weights[kept].sum()))
         if self.min_p:
             kept = kept[weights[kept] >= self.min_p * weights[kept].max()]
-        kept = np.sort(kept)
+        kept = np.sort(kept[weights[kept] > 0])
         return kept, weights[kept]
+
+
+def _refused(allowed: Any, words: int) -> NDArray[np.bool_]:
+    """Return where no token may be chosen, by the tokens that may, or by the array of these."""
+    given: NDArray[Any] = np.asarray(allowed if hasattr(allowed, "dtype") else list(allowed))
+    if given.dtype == np.bool_ and given.size:
+        if given.shape != (words,):
+            raise RunError(f"allowed returned booleans of shape {given.shape}, must be ({words},)")
+        refused = ~given
+    else:
+        refused = np.ones(words, bool)
+        refused[checked_tokens(given, words)] = False
+    if refused.all():
+        raise RunError("allowed returned no token, must allow one at least: that of an end, say")
+    return refused
 
 
 def uniform(seed: int, place: int) -> float:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from ..errors import RunError
 from ..slots import Slot, quote
 from .decoder import Decoder
-from .sampling import GREEDY, Sampling
+from .sampling import Sampling
 from .saved_text import SavedText, read_text, write_text
 from .token_ids import checked_tokens
 
@@ -124,7 +124,7 @@ class TextSequence:
         return twin
 
     def generate(
-        self, sampling: Sampling = GREEDY, *, max_tokens: int | None = None
+        self, sampling: Sampling | None = None, *, max_tokens: int | None = None
     ) -> Iterator[int]:
         """Yield tokens that follow, each read before the next one is chosen, without an end.
 
@@ -140,12 +140,15 @@ class TextSequence:
             yield token
             count += 1
 
-    def next_token(self, sampling: Sampling = GREEDY) -> int:
-        """Return the token that follows, without reading it; raises RunError as `generate`."""
+    def next_token(self, sampling: Sampling | None = None) -> int:
+        """Return the token that follows, without reading it; raises RunError as `generate`.
+
+        It is chosen as the package says, unless `sampling` says otherwise.
+        """
         self._check_open()
         if self.logits is None:
             raise RunError("the text has no logits of its last token: append a token first")
-        return sampling.choose(self.logits, self._tokens)
+        return (sampling or self._decoder.sampling).choose(self.logits, self._tokens)
 
     def save(self, file: "StateFile") -> None:
         """Write tokens, rows in use and logits to a path or an open file, numpy's `.npz`."""

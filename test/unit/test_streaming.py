@@ -100,6 +100,58 @@ def test_a_stream_equals_steps_by_hand(
         np.testing.assert_allclose(session.state[name], value, rtol=1e-5, atol=1e-5)
 
 
+# A detector of speech: a filter bank, and an LSTM whose two states are one tensor.
+DETECTOR = """
+    <ir_version: 10, opset_import: ["" : 21]>
+    detector (float[B, N] input, float[2, B, 16] state, int64 sr)
+        => (float[B, 1] output, float[2, B, 16] stateN)
+    <int64[1] zero = {0}, int64[1] one = {1}, int64 high = {16000}> {
+        is_high = Equal (sr, high)
+        basis = If (is_high) <
+            then_branch = high_rate () => (float[8, 1, 32] of_high) { of_high = Identity (bank) },
+            else_branch = low_rate () => (float[8, 1, 32] of_low) { of_low = Neg (bank) }
+        >
+        frames = Unsqueeze (input, one)
+        spectrum = Conv <strides = [16]> (frames, basis)
+        magnitude = Abs (spectrum)
+        turned = Transpose <perm = [2, 0, 1]> (magnitude)
+        h, c = Split <axis = 0, num_outputs = 2> (state)
+        rows, h1, c1 = LSTM <hidden_size = 16> (turned, w, r, b, , h, c)
+        stateN = Concat <axis = 0> (h1, c1)
+        last = Squeeze (h1, zero)
+        score = MatMul (last, head)
+        output = Sigmoid (score)
+    }
+"""
+
+
+@pytest.mark.parametrize("rate", [8000, 16000])
+def test_a_detector_of_speech_equals_steps_by_hand(rate: int):
+    """Chunks of a signal, each after the last samples of the chunk before it; two streams."""
+    runtime = pytest.importorskip("onnxruntime")
+    source = model(DETECTOR, bank=(8, 1, 32), w=(1, 64, 8), r=(1, 64, 16), b=(1, 128), head=(16, 1))
+    reference = runtime.InferenceSession(source.SerializeToString())
+    session = trivium.compile(
+        source,
+        shapes={"B": 1, "N": 144},
+        constants={"sr": np.array(rate)},
+        states={"stateN": "state"},
+    )
+    signal = np.random.default_rng(5).standard_normal((2, 128 * 20 + 16)).astype(np.float32)
+    state = np.zeros((2, 2, 16), np.float32)
+    streams, seen = [session, session.clone()], 0.0
+    for begin in range(0, 128 * 20, 128):
+        chunk = signal[:, begin : begin + 144]
+        feeds = {"input": chunk, "state": state, "sr": np.array(rate)}
+        wanted, state = reference.run(["output", "stateN"], feeds)
+        got = [stream.run({"input": chunk[i : i + 1]}) for i, stream in enumerate(streams)]
+        assert [list(each) for each in got] == [["output"]] * 2
+        rows = np.concatenate([each["output"] for each in got])
+        np.testing.assert_allclose(rows, wanted, rtol=1e-5, atol=1e-6)
+        seen = max(seen, float(np.ptp(wanted)))
+    assert seen > 0.01, "both streams would be one"
+
+
 def test_a_memory_block_in_pieces_equals_the_whole():
     """Pieces of three frames give what one filter over all frames gives."""
     source, pairs = STREAMS["a memory block"]

@@ -7,6 +7,7 @@ made; how long that took goes to standard error.
 import argparse
 import sys
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import arguments
@@ -22,14 +23,20 @@ SAMPLING = ("temperature", "top_p", "min_p", "repetition_penalty", "top_k", "see
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("model", metavar="MODEL", help=f"a package (.trv), or {arguments.MODEL}")
+    parser.add_argument(
+        "model",
+        metavar="MODEL",
+        help=f"a package (.trv), {arguments.MODEL}, a GGUF file, or a folder of onnxruntime-genai",
+    )
     prompt = parser.add_mutually_exclusive_group(required=True)
     prompt.add_argument("--prompt", metavar="TEXT", help="the text to go on with")
     prompt.add_argument(
         "--ids", metavar="N,N,...", type=_ids, help="the tokens to go on with; tokens are printed"
     )
     parser.add_argument(
-        "--tokenizer", metavar="FILE.json", help="the file of a tokenizer of Hugging Face"
+        "--tokenizer",
+        metavar="FILE.json",
+        help="the file of a tokenizer of Hugging Face; by default that in the folder MODEL",
     )
     parser.add_argument(
         "--max-tokens",
@@ -82,9 +89,10 @@ def run(flags: argparse.Namespace) -> None:
     """Print what follows the prompt, then how fast it was made."""
     from ...runtime.generation.generator import Generator
 
-    if flags.prompt is not None and flags.tokenizer is None:
+    path = flags.tokenizer or (flags.prompt is not None and _tokenizer_beside(flags.model))
+    if flags.prompt is not None and not path:
         flags.refuse("--prompt needs --tokenizer: give one, or tokens with --ids")
-    tokenizer = None if flags.tokenizer is None else open_tokenizer(flags.tokenizer)
+    tokenizer = open_tokenizer(path) if path else None
     draft = None if flags.draft is None else _package(flags, flags.draft)
     generator = Generator(
         _package(flags, flags.model),
@@ -96,11 +104,18 @@ def run(flags: argparse.Namespace) -> None:
     _print_stream(generator, flags)
 
 
+def _tokenizer_beside(model: str) -> str | None:
+    """Return the path of the tokenizer in the folder of a model, None where there is none."""
+    path = Path(model) / "tokenizer.json"
+    return str(path) if path.is_file() else None
+
+
 def _print_stream(generator: "Generator", flags: argparse.Namespace) -> None:
     from ...runtime.generation.sampling import Sampling
 
     given = {name: getattr(flags, name) for name in SAMPLING if getattr(flags, name) is not None}
-    wanted: dict[str, Any] = {"max_tokens": flags.max_tokens, "sampling": Sampling(**given)}
+    sampling = Sampling(**{**vars(generator.sampling), **given})
+    wanted: dict[str, Any] = {"max_tokens": flags.max_tokens, "sampling": sampling}
     clock = _Clock()
     if flags.ids is None:
         tokens = generator.tokens_of(flags.prompt)

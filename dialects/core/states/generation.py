@@ -2,11 +2,12 @@
 
 func.func @main(…) attributes {trivium.generation = {
     ids = "input_ids", logits = "logits", mask = "attention_mask", positions = "", rows = "",
-    caches = [["present.0.key", "past_key_values.0.key", 0 : i64, 2 : i64]]}}
+    caches = [["present.0.key", "past_key_values.0.key", 0 : i64, 2 : i64]],
+    ends = array<i64: 2>, sampling = {temperature = 0.7 : f64, top_k = 50 : i64}}}
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from ..attributes import from_attribute, tensor_of, to_attribute
@@ -42,7 +43,8 @@ class Generation:
     """Name the ports of a decoder; those that it does not have are empty.
 
     `ids` are tokens [batch, length], `mask` is one for each row in use [batch, rows], `positions`
-    are those of the tokens; `rows` lists of which of the tokens `logits` are wanted.
+    are those of the tokens; `rows` lists of which of the tokens `logits` are wanted. `ends` are
+    tokens that end a text, and `sampling` says how tokens are chosen unless the user does.
     """
 
     ids: str
@@ -51,6 +53,8 @@ class Generation:
     positions: str = ""
     rows: str = ""
     caches: tuple[Cache, ...] = ()
+    ends: tuple[int, ...] = ()
+    sampling: Mapping[str, float] = field(default_factory=dict[str, float])
 
 
 def set_generation(function: ir.Operation, generation: Generation) -> None:
@@ -63,7 +67,13 @@ def set_generation(function: ir.Operation, generation: Generation) -> None:
         )
         for each in generation.caches
     ]
-    function.attributes[GENERATION] = ir.DictAttr.get({**named, "caches": ir.ArrayAttr.get(caches)})
+    fields: dict[str, ir.Attribute] = {**named, "caches": ir.ArrayAttr.get(caches)}
+    if generation.ends:
+        fields["ends"] = to_attribute(generation.ends, tuple[int, ...])
+    if generation.sampling:
+        sampling = {name: to_attribute(v, type(v)) for name, v in generation.sampling.items()}
+        fields["sampling"] = ir.DictAttr.get(sampling)
+    function.attributes[GENERATION] = ir.DictAttr.get(fields)
 
 
 def generation_of(function: ir.Operation) -> Generation | None:
@@ -74,11 +84,18 @@ def generation_of(function: ir.Operation) -> Generation | None:
     try:
         fields = {named.name: named.attr for named in attribute}
         caches = tuple(map(_cache, fields.pop("caches")))
-        return Generation(**{n: from_attribute(a, str) for n, a in fields.items()}, caches=caches)
+        ends = fields.pop("ends", None)
+        sampling = {named.name: _number(named.attr) for named in fields.pop("sampling", ())}
+        return Generation(
+            **{n: from_attribute(a, str) for n, a in fields.items()},
+            caches=caches,
+            ends=() if ends is None else from_attribute(ends, tuple[int, ...]),
+            sampling=sampling,
+        )
     except (TypeError, AttributeError, KeyError, ValueError, Invalid):
         raise Invalid(
             f"attribute '{GENERATION}' is {attribute}, must name {', '.join(_PORTS)} and list "
-            "caches: output, input, and two axes"
+            "caches: output, input, and two axes; tokens in 'ends' and numbers in 'sampling'"
         ) from None
 
 
@@ -86,6 +103,12 @@ def _cache(attribute: Any) -> Cache:
     output, given, batch, rows = attribute
     names = [from_attribute(each, str) for each in (output, given)]
     return Cache(*names, *(from_attribute(each, int) for each in (batch, rows)))
+
+
+def _number(attribute: ir.Attribute) -> float:
+    whole = isinstance(attribute, ir.IntegerAttr)
+    found: float = from_attribute(attribute, int if whole else float)
+    return found
 
 
 def check_generation(function: ir.Operation) -> None:

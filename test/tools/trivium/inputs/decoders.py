@@ -43,3 +43,12 @@ onnx.save(decoder(replace(LLAMA, layers=1)), FOLDER / "llama.onnx")
 (FOLDER / "tokenizer.json").write_text(tokenizer(WORDS))
 (FOLDER / "large.json").write_text(tokenizer(WORDS + "ABC"))
 (FOLDER / "broken.json").write_text("{")
+
+(FOLDER / "genai").mkdir(exist_ok=True)
+onnx.save(decoder(replace(LLAMA, layers=1)), FOLDER / "genai" / "model.onnx")
+(FOLDER / "genai" / "tokenizer.json").write_text(tokenizer(WORDS))
+CONFIG = {
+    "model": {"context_length": 64, "decoder": {"filename": "model.onnx"}},
+    "search": {"do_sample": True, "temperature": 1.5, "top_p": 1.0},
+}
+(FOLDER / "genai" / "genai_config.json").write_text(json.dumps(CONFIG))

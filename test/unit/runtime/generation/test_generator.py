@@ -235,6 +235,24 @@ def test_guesses_change_no_words(
     assert len(counted) <= 1 + plain // 4, "a draft that is the model itself is always right"
 
 
+def test_texts_keep_to_a_grammar(generator: trivium.Generator, counted: list[int]) -> None:
+    """Even tokens follow odd ones, and odd ones even ones; with guesses, and in a batch."""
+
+    def allowed(text: Any) -> Any:
+        return range(1 - text[-1] % 2, LONG.words, 2)
+
+    plain = Sampling(temperature=0.9, seed=3)
+    held = Sampling(temperature=0.9, seed=3, allowed=allowed)
+    made = generator.generate(PROMPT, max_tokens=40, sampling=held)
+    assert [token % 2 for token in made] == [0, 1] * 20
+    assert made != generator.generate(PROMPT, max_tokens=40, sampling=plain)
+    for given in ({"lookup": True}, {"draft": trivium.Generator(generator.session.clone())}):
+        guessing = trivium.Generator(generator.session, **given)
+        assert guessing.generate(PROMPT, max_tokens=40, sampling=held) == made
+    got = generator.generate_batch([PROMPT, [5], PROMPT], max_tokens=40, sampling=held)
+    assert got[0] == got[2] == made
+
+
 def test_a_text_ends_before_a_token_and_where_it_is_full(generator: trivium.Generator) -> None:
     made = generator.generate(PROMPT, max_tokens=40)
     place = made.index(made[20])

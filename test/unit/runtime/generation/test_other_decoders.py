@@ -147,6 +147,65 @@ def test_state_without_rows() -> None:
         assert list(text.generate(max_tokens=30)) == wanted[1]
 
 
+def lstm() -> onnx.ModelProto:
+    """Return two layers of LSTM, whose states have the names that exporters give them."""
+    made: onnx.ModelProto = onnx.parser.parse_model(f"""
+        <ir_version: 10, opset_import: ["" : 21]>
+        lstm (int64[B, S] input_ids, float[2, B, {HIDDEN}] h0, float[2, B, {HIDDEN}] c0)
+            => (float[B, S, {WORDS}] logits, float[2, B, {HIDDEN}] hn, float[2, B, {HIDDEN}] cn)
+        <int64[1] one = {{1}}> {{
+            x = Gather (table, input_ids)
+            turned = Transpose <perm = [1, 0, 2]> (x)
+            ha, hb = Split <axis = 0, num_outputs = 2> (h0)
+            ca, cb = Split <axis = 0, num_outputs = 2> (c0)
+            rows_a, h1, c1 = LSTM <hidden_size = {HIDDEN}> (turned, w, r, , , ha, ca)
+            middle = Squeeze (rows_a, one)
+            rows_b, h2, c2 = LSTM <hidden_size = {HIDDEN}> (middle, r, w, , , hb, cb)
+            hn = Concat <axis = 0> (h1, h2)
+            cn = Concat <axis = 0> (c1, c2)
+            squeezed = Squeeze (rows_b, one)
+            y = Transpose <perm = [1, 0, 2]> (squeezed)
+            logits = MatMul (y, head)
+        }}
+    """)
+    drawn = np.random.default_rng(7).standard_normal
+    shapes = {"table": (WORDS, HIDDEN), "head": (HIDDEN, WORDS)}
+    shapes |= dict.fromkeys("wr", (1, 4 * HIDDEN, HIDDEN))
+    for name, shape in shapes.items():
+        array = (drawn(shape) * HIDDEN**-0.25).astype(np.float32)
+        made.graph.initializer.append(numpy_helper.from_array(array, name))
+    return made
+
+
+def test_state_that_is_named() -> None:
+    """The batch is the second axis of the states of an LSTM: several texts at once, and a fork."""
+    model = lstm()
+    peer = onnxruntime.InferenceSession(model.SerializeToString())
+
+    def words(prompt: list[int], count: int) -> list[int]:
+        h, c = np.zeros((2, 2, 1, HIDDEN), np.float32)
+        found, fresh = [], prompt
+        while len(found) < count:
+            feeds = {"input_ids": np.array([fresh]), "h0": h, "c0": c}
+            logits, h, c = peer.run(["logits", "hn", "cn"], feeds)
+            fresh = [int(logits[0, -1].argmax())]
+            found += fresh
+        return found
+
+    states = {"hn": "h0", "cn": "c0"}
+    prompts = [[3, 7, 9, 1, 2, 8], [5], [4, 4], [11, 2, 3]]
+    wanted = [words(prompt, 12) for prompt in prompts]
+    for batch in (1, 3):
+        session = trivium.compile(model, states=states, generate={"chunk": 4, "batch": batch})
+        generator = trivium.Generator(session)
+        assert generator.generate_batch(prompts, max_tokens=12) == wanted
+        with generator.sequence() as text:
+            text.append(prompts[0])
+            assert list(text.fork().generate(max_tokens=12)) == wanted[0]
+    with pytest.raises(trivium.CompileError, match="states make 'hn' the input 'h', which is no"):
+        trivium.compile(model, states={"hn": "h", "cn": "c0"}, generate=True)
+
+
 def test_a_file_of_gguf(tmp_path: Path) -> None:
     from trivium.test.unit.compiler.frontends.gguf import test_gguf_decoders as gguf
     from trivium.test.unit.runtime.generation.test_generator import Peer
@@ -170,7 +229,8 @@ def test_models_that_are_no_decoders() -> None:
     assert fault("m (float[N, 3] x) => (float[N, 3] y) { y = Relu (x) }").splitlines() == [
         "error: the model has no input 'input_ids', must have it: has x",
         "error: the model has no output 'logits', must have it: has y",
-        "error: no output is the cache of an input, must have outputs 'present…' of 'past…'",
+        "error: no output is the cache of an input, must have outputs 'present…' of 'past…', "
+        "or states that name them",
     ]
     assert fault(
         "m (float[B, S] input_ids, float[B, 3] past) => (float[B, S, 1] logits, float[B, 3] "

@@ -58,6 +58,15 @@ def cache_fault(number: int, output: str, given: str) -> str:
             {"caches": 2 * (CachePort("present_state", "past_state", 0, 1),)},
             cache_fault(1, "present_state", "past_state"),
         ),
+        ({"ends": (3, 24)}, "'ends' has 24, must be tokens below 24"),
+        (
+            {"sampling": {"top_p": 2.0}},
+            "'sampling' does not fit: top_p is 2.0, must be a number above 0 and at most 1",
+        ),
+        (
+            {"sampling": {"beams": 2}},
+            "'sampling' does not fit: Sampling lacks [], does not know ['beams']",
+        ),
     ],
 )
 def test_ports_that_do_not_fit_are_refused(

@@ -83,3 +83,37 @@ def test_a_draw_depends_on_seed_and_place_alone() -> None:
 def test_logits_that_are_no_numbers_are_refused() -> None:
     with pytest.raises(RunError, match="the logits have nan, must be finite numbers"):
         Sampling().choose(np.array([0, np.nan], np.float32), [])
+
+
+def test_only_allowed_tokens_are_chosen() -> None:
+    texts: list[tuple[int, ...]] = []
+
+    def allowed(text: Any) -> Any:
+        texts.append(tuple(text))
+        return [0, 2, 4] if text else np.array([False, False, True, False, False])
+
+    assert Sampling(allowed=allowed).choose(LOGITS, [7, 8]) == 4
+    assert Sampling(allowed=allowed).choose(LOGITS, []) == 2
+    assert texts == [(7, 8), ()]
+    got = drawn({"allowed": lambda text: [0, 2, 4]}, count=3000)
+    np.testing.assert_allclose(got, np.array([2, 0, 1, 0, 4]) / 7, atol=0.03)
+    assert got[[1, 3]].tolist() == [0, 0]
+    assert set(np.flatnonzero(drawn({"allowed": lambda text: [2], "top_k": 4}))) == {2}
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        ([], "allowed returned no token, must allow one at least: that of an end, say"),
+        (np.zeros(5, bool), "allowed returned no token, must allow one at least: that of an end"),
+        (np.ones(4, bool), "allowed returned booleans of shape (4,), must be (5,)"),
+        ([5], "token 0 is 5, must be from 0 to 4: the vocabulary has 5 tokens"),
+        ([0.5], "tokens must be whole numbers, one after the other"),
+    ],
+)
+def test_what_allows_no_token_is_refused(answer: Any, message: str) -> None:
+    with pytest.raises(RunError) as caught:
+        Sampling(allowed=lambda text: answer).choose(LOGITS, [])
+    assert str(caught.value).startswith(message)
+    with pytest.raises(RunError, match="allowed is 'a', must be a function of tokens"):
+        Sampling(allowed="a")
