@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from ...dialects.core.attributes import tensor_of
-from ...dialects.core.carried import named_states
+from ...dialects.core.states.carried import named_states
 from ...dialects.core.errors import CompileError, Diagnostic
 from ...dialects.core.mlir import ir
 from ...dialects.core.module import Module, declared
