@@ -4,12 +4,12 @@ import re
 from collections.abc import Mapping, Sequence
 
 from ...dialects.core.attributes import tensor_of
-from ...dialects.core.states.carried import named_states
 from ...dialects.core.errors import CompileError, Diagnostic
 from ...dialects.core.mlir import ir
 from ...dialects.core.module import Module, declared
 from ...dialects.core.sizes.atoms import Size, is_symbolic
 from ...dialects.core.sizes.limits import is_same
+from ...dialects.core.states.carried import named_states
 from ...dialects.core.states.generation import NO_ROWS, Cache, Generation
 from ...dialects.core.tensor import Tensor, is_integer
 from .description import DecoderDescription

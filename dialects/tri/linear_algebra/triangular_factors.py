@@ -89,7 +89,8 @@ class PivotsToPermutation(TriOp):
     """Return the order of `size` rows after swaps, one after the other, of each row k.
 
     The row that is swapped with row k is `pivots[k] - 1`, as of `lu`: element i of `y` is the row
-    that is the i-th then. Source: LAPACK `laswp`; XLA has it as `LuPivotsToPermutation`.
+    that is the i-th then. A pivot that no row has counts as the nearest one.
+    Source: LAPACK `laswp`; XLA has it as `LuPivotsToPermutation`.
     """
 
     pivots: Operand
@@ -108,9 +109,7 @@ class PivotsToPermutation(TriOp):
         order = np.tile(np.arange(self.size, dtype=np.int64), (len(flat), 1))
         each = np.arange(len(flat))
         for k in range(pivots.shape[-1]):
-            place = flat[:, k] - 1
-            if ((place < 0) | (place >= self.size)).any():
-                raise Invalid(f"has a pivot {flat[:, k].max()}, must be from 1 to {self.size}")
+            place = np.clip(flat[:, k].astype(np.int64) - 1, 0, self.size - 1)
             order[each, place], order[:, k] = order[:, k].copy(), order[each, place].copy()
         return order.reshape(*pivots.shape[:-1], self.size)
 
