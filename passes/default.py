@@ -23,6 +23,7 @@ from .fuse.fuse_epilogues import FuseEpilogues
 from .fuse.fuse_gelu import FuseGelu
 from .fuse.fuse_group_norm import FuseGroupNorm
 from .fuse.fuse_hardswish import FuseHardswish
+from .fuse.fuse_indexed_products import FuseIndexedProducts
 from .fuse.fuse_layer_norm import FuseLayerNorm
 from .fuse.fuse_mish import FuseMish
 from .fuse.fuse_rms_norm import FuseRmsNorm
@@ -70,6 +71,7 @@ SIMPLIFY: tuple[Pass, ...] = (
 
 RECOGNISE: tuple[Pass, ...] = (
     FuseBlockQuantized(),
+    FuseIndexedProducts(),
     FuseGelu(),
     FuseSilu(),
     FuseMish(),

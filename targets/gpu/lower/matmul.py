@@ -8,6 +8,7 @@ from ....dialects.core.tensor import broadcast, is_float
 from ..kernels.block_factor import BlockMatrix, WideMatrix
 from ..kernels.buffer import Buffer
 from ..kernels.builder import KernelBuilder
+from ..kernels.chosen_factor import ChosenMatrix
 from ..kernels.contraction import Contraction, Finish, contract
 from ..kernels.coordinates import Coordinates
 from ..kernels.depth import FlatDepth
@@ -96,6 +97,36 @@ def lower_block_quantized_mat_mul(
             left=WideMatrix(a, (), rows, (column,)),
             right=BlockMatrix(w, scales, zero_points, op.bits, op.block),
             depth=FlatDepth(a.shape[-1]),
+        ),
+    )
+
+
+@template(tri.IndexedMatMul)
+def lower_indexed_mat_mul(
+    op: tri.IndexedMatMul, kernel: KernelBuilder, a: Buffer, w: Buffer, index: Buffer, y: Epilogue
+) -> None:
+    """Multiply each row alone: a row is an element of a batch of products."""
+    rows, depth = a.shape
+    batch, row, column = (0,), (1,), (2,)
+    whole = (rows, 1, w.shape[2])
+    chosen = index.split((rows, 1, 1)).broadcast_to(whole)
+
+    def finish(number: Value, at: Coordinates) -> Value:
+        place = chosen.load(at)
+        is_there = place.greater_equal(0).logical_and(place.less(w.shape[0]))
+        return is_there.select(number, 0)
+
+    contract(
+        kernel,
+        Contraction(
+            y.reshape(whole),
+            batch,
+            row,
+            column,
+            left=Matrix(a.split((rows, 1, depth)), batch, row, column),
+            right=ChosenMatrix(w, index),
+            depth=FlatDepth(depth),
+            finish=finish,
         ),
     )
 

@@ -103,3 +103,22 @@ def test_what_lies_beyond_the_depth_does_not_matter() -> None:
     case = Case("infinite", tri.MatMul, (a, b))
     (got,) = run_group(lambda: build_ordered(case, []), case.inputs)
     assert_close(case, got[0], case.reference()[0][0], [a[0], b])
+
+
+def indexed(rows: int, depth: int, columns: int, dtype: object, index: object = "int64") -> Case:
+    a, w = drawn((rows, depth), dtype), drawn((3, depth, columns), dtype)
+    chosen = np.arange(rows).astype(index) * 7 % 5 - 1
+    return Case("indexed", tri.IndexedMatMul, (a, w, chosen))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "int32"])
+@pytest.mark.parametrize(("rows", "depth", "columns"), [(1, 41, 19), (9, 16, 70), (6, 1040, 9)])
+def test_rows_are_multiplied_by_the_matrices_of_their_indices(
+    rows: int, depth: int, columns: int, dtype: object
+) -> None:
+    check(indexed(rows, depth, columns, dtype))
+
+
+def test_chosen_matrices_lie_in_any_order() -> None:
+    check(indexed(5, 40, 18, "float32", "int32"), [(1, 0), (0, 2, 1), (0,)], (1, 0))
+    check(indexed(5, 40, 18, "float32"), [(0, 1), (2, 1, 0), (0,)])
