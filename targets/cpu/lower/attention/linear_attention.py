@@ -7,19 +7,19 @@ for the whole sequence.
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ....dialects import tri
-from ....dialects.core.sizes.atoms import Size, is_symbolic
-from ....dialects.core.sizes.dim import ceildiv
-from ...kernels.arithmetic import compute_dtype
-from ..kernels.approximation import exp
-from ..kernels.buffer import Buffer, Lanes, tail_mask, zero
-from ..kernels.builder import KernelBuilder
-from ..kernels.epilogue import Epilogue, each_vector
-from ..kernels.index import IndexExpr, carry, for_each
-from ..kernels.loops import each
-from ..kernels.value import Value
-from ..kernels.windows import repeated
-from ..registry import template
+from .....dialects import tri
+from .....dialects.core.sizes.atoms import Size, is_symbolic
+from .....dialects.core.sizes.dim import ceildiv
+from ....kernels.arithmetic import compute_dtype
+from ...kernels.approximation import exp
+from ...kernels.buffer import Buffer, Lanes, tail_mask, zero
+from ...kernels.builder import KernelBuilder
+from ...kernels.epilogue import Epilogue, each_vector
+from ...kernels.index import IndexExpr, carry, for_each
+from ...kernels.loops import each
+from ...kernels.value import Value
+from ...kernels.windows import repeated
+from ...registry import template
 
 SIDE_BY_SIDE = 4
 """How many vectors of columns a unit has, if there are so many: their sums hide latencies."""

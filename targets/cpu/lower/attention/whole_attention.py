@@ -7,24 +7,24 @@ transposed once for each head, so that scores are a matrix product over contiguo
 import math
 from collections.abc import Callable, Sequence
 
-from ....dialects import tri
-from ....dialects.core.sizes.atoms import Size, is_symbolic
-from ....dialects.tri.attention.attention import fills_of
-from ...kernels.arithmetic import compute_dtype
-from ..kernels.buffer import Buffer, Lanes
-from ..kernels.builder import KernelBuilder
-from ..kernels.contraction import Contraction, splat
-from ..kernels.epilogue import Epilogue
-from ..kernels.index import IndexExpr, for_each, greatest, place_dtype
-from ..kernels.loops import Piece, Section, cut, spread
-from ..kernels.panels import DirectPanel, private_rows
-from ..kernels.strips import Strip
-from ..kernels.transposition import store_transposed
-from ..kernels.value import Value
-from ..kernels.windows import neighbours, splat_index
-from ..registry import template
-from ..schedule.tiles import choose_tile, filled
-from .softmax import exponentiate
+from .....dialects import tri
+from .....dialects.core.sizes.atoms import Size, is_symbolic
+from .....dialects.tri.attention.attention import fills_of
+from ....kernels.arithmetic import compute_dtype
+from ...kernels.buffer import Buffer, Lanes
+from ...kernels.builder import KernelBuilder
+from ...kernels.contraction import Contraction, splat
+from ...kernels.epilogue import Epilogue
+from ...kernels.index import IndexExpr, for_each, greatest, place_dtype
+from ...kernels.loops import Piece, Section, cut, spread
+from ...kernels.panels import DirectPanel, private_rows
+from ...kernels.strips import Strip
+from ...kernels.transposition import store_transposed
+from ...kernels.value import Value
+from ...kernels.windows import neighbours, splat_index
+from ...registry import template
+from ...schedule.tiles import choose_tile, filled
+from ..softmax import exponentiate
 
 BLOCK = 32
 """Queries per tile: the rows of their scores fit in the first-level cache."""
