@@ -27,10 +27,7 @@ Callback: TypeAlias = Callable[[int], object]
 
 _NONE: Mapping[str, Any] = MappingProxyType({})
 GUESSES = 3
-"""How many tokens are guessed at once unless the user says otherwise.
-
-Attention to up to four tokens of a text gives the bits of one token after the other.
-"""
+"""How many tokens are guessed at once unless the user says otherwise."""
 
 
 class Generator:

@@ -1,12 +1,14 @@
 """Products of a few rows with many others, along both: neither matrix is transposed."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TypeAlias
 
-from .....dialects.core.tensor import DTYPES
+from .....dialects.core.tensor import DTYPES, Shape
 from ..buffer import Buffer, Lanes, tail_mask, vector
-from ..index import IndexExpr
-from ..value import Value
+from ..index import IndexExpr, for_each, rolled
+from ..value import Value, strict_numbers
+from .contraction import splat
 from .panels import LINE
 
 Columns: TypeAlias = list[tuple[int, Lanes]]
@@ -51,12 +53,16 @@ def _partial_sums(
     for column, lanes in columns:
         loaded = right.load([row, IndexExpr(column)], lanes)
         factors = [left.load([number, IndexExpr(column)], lanes) for number in numbers]
-        if not sums:
-            sums = [factor * loaded for factor in factors]
-        else:
-            pairs = zip(factors, sums, strict=True)
-            sums = [factor.fma(loaded, total) for factor, total in pairs]
+        sums = _added([(factor, loaded) for factor in factors], sums)
     return sums
+
+
+def _added(pairs: Sequence[tuple[Value, Value]], sums: list[Value]) -> list[Value]:
+    """Add products to sums, or begin these: the first product is rounded by itself."""
+    if sums:
+        return [a.fma(b, total) for (a, b), total in zip(pairs, sums, strict=True)]
+    with strict_numbers():
+        return [a * b for a, b in pairs]
 
 
 def _joined(a: Value, b: Value, width: int, step: int) -> Value:
@@ -79,3 +85,68 @@ def prefetch_row(matrix: Buffer, row: IndexExpr) -> None:
     line = LINE // DTYPES[matrix.dtype].itemsize
     for column in range(0, matrix.shape[-1], line):
         matrix.prefetch(matrix.position([row, IndexExpr(column)]))
+
+
+GROUP = 4
+"""Sums that are put together in one round of a loop: code for all of them needs more registers."""
+
+
+@dataclass(frozen=True)
+class ColumnProducts:
+    """Multiply rows of `left`, [rows, size], by columns of strips, [size, vectors * width].
+
+    The sums are those of `row_products` with a transposed strip, in the same order: `width` sums,
+    each of every so many numbers in depth, and then of pairs of these. The size is a multiple of
+    `width`. `partial` is private memory for [groups, sums, width].
+    """
+
+    left: Buffer
+    partial: Buffer
+    width: int
+
+    @staticmethod
+    def partial_shape(sums: int, width: int) -> Shape:
+        return (max(1, width // GROUP), sums, width)
+
+    def of(self, rows: Sequence[IndexExpr], strip: Buffer) -> list[Value]:
+        """Return a vector for each row and each vector of columns."""
+        size, columns = strip.shape
+        starts = range(0, columns, self.width)
+        together = min(GROUP, self.width)
+        whole = Lanes(self.width)
+
+        def sums_of(lane: IndexExpr) -> list[Value]:
+            sums: list[Value] = []
+            for step in range(0, size, self.width):
+                depth = lane + step
+                vectors = [strip.load([depth, IndexExpr(c)], whole) for c in starts]
+                factors = [splat(self.left.load([row, depth]), self.width) for row in rows]
+                pairs = [(factor, vector_) for factor in factors for vector_ in vectors]
+                sums = _added(pairs, sums)
+            return sums
+
+        def group(number: IndexExpr) -> None:
+            sums = _in_pairs([sums_of(number * together + lane) for lane in range(together)])
+            for i, made in enumerate(sums):
+                self.partial.store(made, [number, IndexExpr(i), IndexExpr(0)], whole)
+
+        groups = self.width // together
+        with rolled():
+            for_each(groups, group)
+        return _in_pairs(
+            [
+                [
+                    self.partial.load([IndexExpr(n), IndexExpr(i), IndexExpr(0)], whole)
+                    for i in range(len(rows) * len(starts))
+                ]
+                for n in range(groups)
+            ]
+        )
+
+
+def _in_pairs(sums: list[list[Value]]) -> list[Value]:
+    """Add lists of sums: neighbours, then neighbours of what that gives."""
+    while len(sums) > 1:
+        pairs = zip(sums[::2], sums[1::2], strict=True)
+        sums = [[a + b for a, b in zip(low, high, strict=True)] for low, high in pairs]
+    return sums[0]

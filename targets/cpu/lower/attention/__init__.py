@@ -1,4 +1,5 @@
-"""Lowerings of attention: to given keys and values, to a cache, and linear attention.
+"""Lowerings of attention: to all keys, to the rows of a cache, and linear attention.
 
-Imported by the registration of `lower/` only. Start reading at `attention.py`.
+Imported by the registration of `lower/` only.
+Start reading at `cached_attention.py`, then `chunks.py`: what both ways to attend share.
 """

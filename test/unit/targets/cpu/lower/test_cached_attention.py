@@ -1,5 +1,6 @@
 """Attention to a cache, of sizes that fill chunks of rows and vectors: against numpy in f64."""
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -64,7 +65,8 @@ def test_rows_in_use_are_attended_to(
     sessions = [Session(package, threads=threads) for threads in (1, 2)]
     rng = np.random.default_rng(0)
     kind = np.float16 if cache == "f16" else np.float32
-    for starts, queries in (([0], 1), ([130, 0, 383], 2), ([127], 4), ([100, 250], 7)):
+    cases = (([0], 1), ([130, 0, 383], 2), ([127], 4), ([100, 250], 7), ([3, 240], 150))
+    for starts, queries in cases:
         rows = min(max(starts) + queries, CAPACITY)
         q = rng.standard_normal((len(starts), 2 * shared, queries, size)).astype(np.float32)
         k = rng.standard_normal((len(starts), 2, CAPACITY, size)).astype(kind)
@@ -75,9 +77,9 @@ def test_rows_in_use_are_attended_to(
         made = [each(q, k, v, at, np.zeros(rows, np.int64)) for each in sessions]
         np.testing.assert_allclose(made[0], wanted, rtol=1e-4, atol=1e-5)
         np.testing.assert_array_equal(made[0], made[1])
-        if queries <= 4:
-            for entry, query in np.ndindex(len(starts), queries):
-                one, place = slice(entry, entry + 1), starts[entry] + query
-                parts = q[one, :, query : query + 1], k[one], v[one], np.array([place])
-                alone = sessions[0](*parts, np.zeros(place + 1, np.int64))
-                np.testing.assert_array_equal(made[0][one, :, query : query + 1], alone)
+        for entry, first in itertools.product(range(len(starts)), range(0, queries, 5)):
+            for last in {first + 1, min(first + 5, queries)}:
+                one, some, place = slice(entry, entry + 1), slice(first, last), starts[entry]
+                parts = q[one, :, some], k[one], v[one], np.array([place + first])
+                alone = sessions[0](*parts, np.zeros(min(place + last, rows), np.int64))
+                np.testing.assert_array_equal(made[0][one, :, some], alone)
