@@ -59,11 +59,11 @@ def recognize(module: Module, known: DecoderDescription) -> Generation:
     caches = _caches(inputs, outputs, known.states, inputs[ids].shape[0])
     if missing := _no_caches(caches):
         raise CompileError(missing)
+    others = {name: getattr(known, name) for name in ("mask", "positions", "starts", "totals")}
     return Generation(
         ids,
         logits,
-        mask=known.mask if known.mask in inputs else "",
-        positions=known.positions if known.positions in inputs else "",
+        **{name: port for name, port in others.items() if port in inputs},
         caches=tuple(caches),
         ends=known.ends,
         sampling=known.sampling,

@@ -81,7 +81,7 @@ def _capacity(name: str, after: Size, rows: str, capacity: int) -> int | Range:
     It has as many rows after a step then, as long as these suffice. Other caches grow.
     """
     suffices: Mapping[str, Size] = {name: _FAR, rows: _NEAR}
-    if rows and rows != name and substitute(after, suffices) == _FAR:
+    if rows != name and substitute(after, suffices) == _FAR:
         return capacity
     return _range(0, capacity, LIKELY_ROWS)
 

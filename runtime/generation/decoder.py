@@ -11,7 +11,7 @@ from ..dtypes import resolve
 from ..errors import RunError
 from ..session import Session
 from .cache_pool import CachePool, CacheSlots, Owner
-from .part import CachePort, GenerationPart
+from .part import PORT_RANKS, CachePort, GenerationPart
 
 Logits = NDArray[Any]
 
@@ -55,7 +55,8 @@ class Decoder:
             self.batch = 1  # texts of several lengths have caches of several sizes
         self._updated = session.manifest.updated
         self._unbind()
-        known = {part.ids, part.mask, part.positions, part.rows, *(c.input for c in part.caches)}
+        known = {getattr(part, kind) for kind in PORT_RANKS}
+        known |= {c.input for c in part.caches}
         self.own_inputs = tuple(p for name, p in self._inputs.items() if name not in known)
 
     def step(
@@ -97,6 +98,9 @@ class Decoder:
         if part.positions:
             places = lengths[:, None] + np.arange(tokens.shape[1], dtype=np.int64)
             feeds[part.positions] = self._typed(part.positions, places)
+        for port, counts in ((part.starts, lengths), (part.totals, after)):
+            if port:
+                feeds[port] = self._typed(port, counts)
         if part.rows:
             feeds[part.rows] = self._typed(part.rows, np.array(rows))
         return feeds
