@@ -256,14 +256,16 @@ class _Assembly:
             return None
         caches = (CachePort(c.output, c.input, c.batch_axis, c.rows_axis) for c in found.caches)
         return GenerationPart(
-            found.ids,
-            found.logits,
-            found.mask,
-            found.positions,
-            found.rows,
-            tuple(caches),
-            found.ends,
-            found.sampling,
+            ids=found.ids,
+            logits=found.logits,
+            mask=found.mask,
+            positions=found.positions,
+            rows=found.rows,
+            caches=tuple(caches),
+            starts=found.starts,
+            totals=found.totals,
+            ends=found.ends,
+            sampling=found.sampling,
         )
 
     # -- symbols ------------------------------------------------------------------------------

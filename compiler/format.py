@@ -1,6 +1,8 @@
 """`Format`: how models of one format are recognised, read and written."""
 
 import os
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeGuard
 
@@ -52,6 +54,13 @@ class Format:
     def read(self, source: Any, options: "CompileOptions") -> "Module":
         """Translate a model to a `tri` module in the current context; raises CompileError."""
         raise CompileError(f"format '{self.name}' is written, not read")
+
+    def open(self, source: Any, options: "CompileOptions") -> "Callable[[CompileOptions], Module]":
+        """Return a function that reads a model with options, which may differ in sizes alone.
+
+        What takes long and does not depend on sizes is done once.
+        """
+        return partial(self.read, source)
 
     def describe_decoder(self, source: Any) -> "DecoderDescription":
         """Return what is known of a decoder beside its graph; raises CompileError as `read`."""

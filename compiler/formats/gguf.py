@@ -22,9 +22,9 @@ class Gguf(Format):
         return import_gguf(source, shapes=options.shapes, constants=options.constants)
 
     def describe_decoder(self, source: Any) -> DecoderDescription:
-        from ..frontends.gguf.file import read_gguf
+        from ..frontends.gguf.split_files import read_model
 
-        metadata = read_gguf(source).metadata
+        metadata = read_model(source).metadata
         ends = [each for key in _ENDS if type(each := metadata.get(key)) is int]
         context = metadata.get(f"{metadata.get('general.architecture')}.context_length")
         return DecoderDescription(

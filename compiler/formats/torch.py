@@ -1,6 +1,7 @@
 """Torch modules, which are exported, or converted to PNNX."""
 
 import os
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ...dialects.core.errors import CompileError
@@ -27,6 +28,9 @@ class Torch(Format):
         return is_torch_module(source)
 
     def read(self, source: Any, options: CompileOptions) -> Module:
+        return self.open(source, options)(options)
+
+    def open(self, source: Any, options: CompileOptions) -> Callable[[CompileOptions], Module]:
         if options.example_inputs is None:
             name = self.name_of(source)
             advice = "give example_inputs, what it is called on"
@@ -49,16 +53,16 @@ def _by_pnnx(options: CompileOptions) -> bool:
     return options.converter == PNNX
 
 
-def _exported(source: Any, options: CompileOptions) -> Module:
+def _exported(source: Any, options: CompileOptions) -> Callable[[CompileOptions], Module]:
     from ..frontends.exported.export import export_module, read_exported
     from ..frontends.exported.importer import import_exported
 
     examples = (options.example_inputs, options.dynamic_shapes, options.example_inputs2)
     program = read_exported(export_module(source, *examples))
-    return import_exported(program, shapes=options.shapes, constants=options.constants)
+    return lambda given: import_exported(program, shapes=given.shapes, constants=given.constants)
 
 
-def _converted(source: Any, options: CompileOptions) -> Module:
+def _converted(source: Any, options: CompileOptions) -> Callable[[CompileOptions], Module]:
     from ..frontends.core.sizes.example_sizes import check_sizes
     from ..frontends.pnnx.examples import shapes_of
     from ..frontends.pnnx.importer import RULES, import_pnnx
@@ -67,11 +71,15 @@ def _converted(source: Any, options: CompileOptions) -> Module:
     examples = _examples(source, options)
     # A module with a rule of its own is not divided.
     graph = convert_module(source, examples, whole=RULES)
-    shapes = {**examples.ranges, **(options.shapes or {})}
-    module = import_pnnx(graph, shapes=shapes, constants=options.constants)
-    for inputs in examples.all:
-        check_sizes(module, shapes_of(inputs))
-    return module
+
+    def read(given: CompileOptions) -> Module:
+        shapes = {**examples.ranges, **(given.shapes or {})}
+        module = import_pnnx(graph, shapes=shapes, constants=given.constants)
+        for inputs in examples.all:
+            check_sizes(module, shapes_of(inputs))
+        return module
+
+    return read
 
 
 def _examples(source: Any, options: CompileOptions) -> "Examples":

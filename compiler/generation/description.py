@@ -19,6 +19,8 @@ class DecoderDescription:
     logits: str = "logits"
     mask: str = "attention_mask"
     positions: str = "position_ids"
+    starts: str = "write_indices"
+    totals: str = "nonpad_kv_seqlen"
     states: Mapping[str, str] = field(default_factory=dict[str, str])
     ends: tuple[int, ...] = ()
     sampling: Mapping[str, float] = field(default_factory=dict[str, float])

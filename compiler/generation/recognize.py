@@ -47,6 +47,7 @@ def recognize(module: Module, known: DecoderDescription) -> Generation:
     other outputs are left alone.
     """
     inputs, outputs = port_types(module)
+    outputs = {name: type_ for name, type_ in outputs.items() if name not in _unchanged(module)}
     ids, logits = known.ids, known.logits
     faults = [*_fault(ids, inputs, "input", 2), *_fault(logits, outputs, "output", 3)]
     if faults:
@@ -59,15 +60,23 @@ def recognize(module: Module, known: DecoderDescription) -> Generation:
     caches = _caches(inputs, outputs, known.states, inputs[ids].shape[0])
     if missing := _no_caches(caches):
         raise CompileError(missing)
+    others = {name: getattr(known, name) for name in ("mask", "positions", "starts", "totals")}
     return Generation(
         ids,
         logits,
-        mask=known.mask if known.mask in inputs else "",
-        positions=known.positions if known.positions in inputs else "",
+        **{name: port for name, port in others.items() if port in inputs},
         caches=tuple(caches),
         ends=known.ends,
         sampling=known.sampling,
     )
+
+
+def _unchanged(module: Module) -> set[str]:
+    """Return the outputs that are inputs as they are: a step that returns them makes nothing."""
+    values = returned_values(module)
+    names = declared(module.main, "outputs", len(values))
+    given: list[ir.Value] = list(module.main_block.arguments)
+    return {name for name, value in zip(names, values, strict=True) if value in given}
 
 
 def _no_caches(caches: Sequence[Cache]) -> list[Diagnostic]:

@@ -78,12 +78,15 @@ def _name(size: Size) -> str:
 def _capacity(name: str, after: Size, rows: str, capacity: int) -> int | Range:
     """Return the size of a cache: a number where rows behind those in use may be in it.
 
-    It has as many rows after a step then, as long as these suffice. Other caches grow.
+    It has as many rows after a step then, as long as these suffice. Other caches grow, to the
+    capacity by a last step of one token.
     """
     suffices: Mapping[str, Size] = {name: _FAR, rows: _NEAR}
     if rows and rows != name and substitute(after, suffices) == _FAR:
         return capacity
-    return _range(0, capacity, LIKELY_ROWS)
+    if not rows and _name(after) == name:
+        return capacity
+    return _range(0, capacity - 1, LIKELY_ROWS)
 
 
 def _range(low: int, high: int, likely: int) -> int | Range:

@@ -11,7 +11,7 @@ from ..dtypes import resolve
 from ..errors import RunError
 from ..session import Session
 from .cache_pool import CachePool, CacheSlots, Owner
-from .part import CachePort, GenerationPart
+from .part import NO_ROWS, PORT_RANKS, CachePort, GenerationPart
 
 Logits = NDArray[Any]
 
@@ -44,18 +44,16 @@ class Decoder:
         ids, logits = self._inputs[part.ids], _named(session.manifest.outputs, part.logits)
         self.batch, self.chunk = (self._limit(size) or 1 for size in ids.shape)
         self.vocabulary = int(logits.shape[-1])
+        self._grows = [self._is_growing(each) for each in part.caches]
         self.pool = CachePool([self._slots(each) for each in part.caches])
         self.capacity = self._capacity()
         self.keeps_rows = all(each.has_rows for each in self.pool.caches)
-        self._grows = [
-            type(self._inputs[c.input].shape[c.rows_axis]) is not int if c.has_rows else False
-            for c in self.pool.caches
-        ]
         if any(self._grows):
             self.batch = 1  # texts of several lengths have caches of several sizes
         self._updated = session.manifest.updated
         self._unbind()
-        known = {part.ids, part.mask, part.positions, part.rows, *(c.input for c in part.caches)}
+        known = {getattr(part, kind) for kind in PORT_RANKS}
+        known |= {c.input for c in part.caches}
         self.own_inputs = tuple(p for name, p in self._inputs.items() if name not in known)
 
     def step(
@@ -97,6 +95,9 @@ class Decoder:
         if part.positions:
             places = lengths[:, None] + np.arange(tokens.shape[1], dtype=np.int64)
             feeds[part.positions] = self._typed(part.positions, places)
+        for port, counts in ((part.starts, lengths), (part.totals, after)):
+            if port:
+                feeds[port] = self._typed(port, counts)
         if part.rows:
             feeds[part.rows] = self._typed(part.rows, np.array(rows))
         return feeds
@@ -138,6 +139,8 @@ class Decoder:
         given = self._inputs[port.input]
         shape = [self._limit(size) or 0 for size in given.shape]
         shape[port.batch_axis] = 1
+        if self._is_growing(port):
+            shape[port.rows_axis] += 1  # what a step takes, and at least the row that it makes
         return CacheSlots(
             port.output,
             port.input,
@@ -146,6 +149,10 @@ class Decoder:
             tuple(shape),
             resolve(given.dtype),
         )
+
+    def _is_growing(self, port: CachePort) -> bool:
+        has_rows = port.rows_axis != NO_ROWS
+        return has_rows and type(self._inputs[port.input].shape[port.rows_axis]) is not int
 
     def _limit(self, size: object) -> int | None:
         """Return a size, or the most that a symbol may be."""

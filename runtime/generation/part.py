@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 NO_ROWS = -1
 """Stands for the axis of the rows of state that has none."""
 
-_RANKS = {"ids": 2, "mask": 2, "positions": 2, "rows": 1}
+PORT_RANKS = {"ids": 2, "mask": 2, "positions": 2, "rows": 1, "starts": 1, "totals": 1}
 
 
 class CachePort(Frozen):
@@ -36,8 +36,9 @@ class GenerationPart(Part):
     """Name the ports of a decoder; those that it does not have are empty.
 
     `ids` are tokens [batch, length], `mask` is one for each row in use [batch, rows], `positions`
-    are those of the tokens; `rows` lists of which of the tokens `logits` are computed. `ends` are
-    tokens that end a text, `sampling` are fields of `Sampling` that are not its defaults.
+    are those of the tokens; `rows` lists of which of the tokens `logits` are computed. `starts` and
+    `totals` are how many tokens a text has before and after a step [batch]. `ends` are tokens that
+    end a text, `sampling` are fields of `Sampling` that are not its defaults.
     """
 
     kind: ClassVar[str] = "generation"
@@ -48,6 +49,8 @@ class GenerationPart(Part):
     positions: str = ""
     rows: str = ""
     caches: tuple[CachePort, ...] = ()
+    starts: str = field(default="", metadata=LEFT_OUT)
+    totals: str = field(default="", metadata=LEFT_OUT)
     ends: tuple[int, ...] = field(default=(), metadata=LEFT_OUT)
     sampling: Mapping[str, Attribute] = field(
         default_factory=dict[str, Attribute], metadata=LEFT_OUT
@@ -56,7 +59,7 @@ class GenerationPart(Part):
     def check(self, contents: Contents) -> None:
         inputs = {port.name: port for port in contents.inputs}
         outputs = {port.name: port for port in contents.outputs}
-        for kind, rank in _RANKS.items():
+        for kind, rank in PORT_RANKS.items():
             name = getattr(self, kind)
             found = inputs.get(name)
             if (name or kind == "ids") and (
@@ -70,7 +73,7 @@ class GenerationPart(Part):
             raise PackageError(
                 f"'logits' is '{self.logits}', must be an output [batch, rows, words]"
             )
-        taken = [self.ids, self.mask, self.positions, self.rows]
+        taken = [getattr(self, kind) for kind in PORT_RANKS]
         for i, each in enumerate(self.caches):
             before, after = inputs.get(each.input), outputs.get(each.output)
             if (

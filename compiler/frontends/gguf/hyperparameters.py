@@ -75,7 +75,6 @@ def read_hyperparameters(file: GgufFile) -> Hyperparameters:
         known = ", ".join(ARCHITECTURES)
         fault = f"architecture '{name}' is not supported, must be one of {known}"
         raise CompileError([Diagnostic("general.architecture", fault)])
-    _check_whole(file)
     settings, flags = Settings(file, name), ARCHITECTURES[name]
     layers = settings.integer("block_count", most=max(len(file.tensors), 1))
     hidden = settings.integer("embedding_length")
@@ -118,13 +117,6 @@ def read_hyperparameters(file: GgufFile) -> Hyperparameters:
     if settings.faults:
         raise CompileError(settings.faults)
     return found
-
-
-def _check_whole(file: GgufFile) -> None:
-    parts = file.metadata.get("split.count", 0)
-    if parts and parts != 1:
-        note = "join the files with llama.cpp's llama-gguf-split --merge"
-        raise CompileError([Diagnostic("split.count", f"file is one of {parts} parts", (note,))])
 
 
 def _check_heads(settings: Settings, heads: int, shared: int, size: int, rotated: int) -> None:

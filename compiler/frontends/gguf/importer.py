@@ -8,8 +8,8 @@ from ....dialects.core.mlir import ir
 from ....dialects.core.module import Module
 from ....dialects.core.tensor import Array, Bindings
 from .builder import DecoderBuilder
-from .file import read_gguf
 from .hyperparameters import read_hyperparameters
+from .split_files import read_model
 from .tensors import check_tensors
 
 
@@ -29,7 +29,7 @@ def import_gguf(
     """
     if constants:
         raise CompileError(f"'{source}' is a GGUF file: its inputs take no constants")
-    file = read_gguf(source)
+    file = read_model(source)
     decoder = read_hyperparameters(file)
     tensors = check_tensors(file, decoder)
     with ir.Location.unknown():

@@ -20,8 +20,8 @@ GENERATION = "trivium.generation"
 NO_ROWS = -1
 """Stands for the axis of the rows of state that has none, such as that of an LSTM."""
 
-_PORTS = ("ids", "logits", "mask", "positions", "rows")
-_WIDTHS = {"ids": 2, "mask": 2, "positions": 2, "rows": 1}
+_PORTS = ("ids", "logits", "mask", "positions", "starts", "totals", "rows")
+_WIDTHS = {"ids": 2, "mask": 2, "positions": 2, "starts": 1, "totals": 1, "rows": 1}
 
 
 @dataclass(frozen=True)
@@ -43,14 +43,17 @@ class Generation:
     """Name the ports of a decoder; those that it does not have are empty.
 
     `ids` are tokens [batch, length], `mask` is one for each row in use [batch, rows], `positions`
-    are those of the tokens; `rows` lists of which of the tokens `logits` are wanted. `ends` are
-    tokens that end a text, and `sampling` says how tokens are chosen unless the user does.
+    are those of the tokens; `starts` and `totals` are how many tokens a text has before and after
+    the step [batch]; `rows` lists of which of the tokens `logits` are wanted. `ends` are tokens
+    that end a text, and `sampling` says how tokens are chosen unless the user does.
     """
 
     ids: str
     logits: str
     mask: str = ""
     positions: str = ""
+    starts: str = ""
+    totals: str = ""
     rows: str = ""
     caches: tuple[Cache, ...] = ()
     ends: tuple[int, ...] = ()

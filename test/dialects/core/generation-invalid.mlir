@@ -1,13 +1,13 @@
 // RUN: trivium-opt %s --verify-diagnostics
 
-// expected-error @below {{'func.func' op attribute 'trivium.generation' is {ids = "x"}, must name ids, logits, mask, positions, rows and list caches: output, input, and two axes; tokens in 'ends' and numbers in 'sampling'}}
+// expected-error @below {{'func.func' op attribute 'trivium.generation' is {ids = "x"}, must name ids, logits, mask, positions, starts, totals, rows and list caches: output, input, and two axes; tokens in 'ends' and numbers in 'sampling'}}
 func.func @no_caches(%x: tensor<1x1xi64>) -> tensor<1x1xi64> attributes {
   trivium.inputs = ["x"], trivium.outputs = ["y"], trivium.generation = {ids = "x"}
 } {
   return %x : tensor<1x1xi64>
 }
 
-// expected-error @below {{'func.func' op attribute 'trivium.generation' is {caches = [], ends = [2], ids = "x", logits = "y", mask = "", positions = "", rows = ""}, must name ids, logits, mask, positions, rows and list caches: output, input, and two axes; tokens in 'ends' and numbers in 'sampling'}}
+// expected-error @below {{'func.func' op attribute 'trivium.generation' is {caches = [], ends = [2], ids = "x", logits = "y", mask = "", positions = "", rows = ""}, must name ids, logits, mask, positions, starts, totals, rows and list caches: output, input, and two axes; tokens in 'ends' and numbers in 'sampling'}}
 func.func @ends_of_another_type(%x: tensor<1x1xi64>) -> tensor<1x1xi64> attributes {
   trivium.inputs = ["x"], trivium.outputs = ["y"],
   trivium.generation = {ids = "x", logits = "y", mask = "", positions = "", rows = "", caches = [], ends = [2]}

@@ -3,7 +3,7 @@
 from .....dialects import tri
 from .....dialects.core.errors import Invalid
 from .....dialects.core.sizes.limits import is_same
-from ...core.values import tensor
+from ...core.values import cast, number, tensor
 from ...decoding.heads import default_scale, heads_apart, joined, merge_heads, split_heads, visible
 from ..registry import Node, Size, UseFunctionBody, Value, onnx_op
 
@@ -31,16 +31,25 @@ def attention(
 ) -> tuple[Value, ...]:
     """Translate attention to `tri.attention`, or leave it to the function body.
 
-    The function body computes capped scores, scores as an output, and padding that is known at
-    run time only. Softmax has any requested precision: half types are computed in f32.
+    A cache, of which `nonpad_kv_seqlen` rows are in use after the queries, is read up to these. The
+    function body computes capped scores, scores as an output, and masks of such a cache. Softmax
+    has any requested precision: half types are computed in f32.
     """
     for value in (q, k, v):
         if tensor(value).rank not in (3, 4):
             raise Invalid(f"has operand {tensor(value)}, must have rank 3 or 4")
     if past_key is not None and tensor(past_key).rank != 4:
         raise Invalid(f"has past keys {tensor(past_key)}, must have rank 4")
-    if node.wants(3) or softcap or nonpad_kv_seqlen is not None:
+    if node.wants(3) or softcap:
         raise UseFunctionBody
+    if nonpad_kv_seqlen is not None:
+        single = is_same(_query_count(q), 1) and left_window_size < 0
+        if attn_mask is not None or not (is_causal or right_window_size == 0 or single):
+            raise UseFunctionBody
+        packed, q = tensor(q).rank == 3, split_heads(q, q_num_heads)
+        k, v = split_heads(k, kv_num_heads), split_heads(v, kv_num_heads)
+        y = _attend_to_rows_in_use(q, k, v, nonpad_kv_seqlen, scale, left_window_size + 1)
+        return (merge_heads(y) if packed else y), k, v
     if attn_mask is not None and not _has_keys(attn_mask, _key_count(k, past_key)):
         raise UseFunctionBody
     packed = tensor(q).rank == 3
@@ -64,6 +73,20 @@ def attention(
         causal=causal,
     ).y
     return (merge_heads(y) if packed else y), k, v
+
+
+def _query_count(q: Value) -> Size:
+    return tensor(q).shape[tensor(q).rank - 2]
+
+
+def _attend_to_rows_in_use(
+    q: Value, k: Value, v: Value, used: Value, scale: float | None, window: int
+) -> Value:
+    """Let queries, the last tokens of the rows in use of each entry, see the rows up to them."""
+    starts = tri.Sub.build(cast(used, "i64"), number(tensor(q).shape[2])).y
+    scale = default_scale(q) if scale is None else scale
+    rows = tensor(k).shape[2]
+    return tri.CachedAttention.build(q, k, v, starts, rows=rows, scale=scale, window=window).y
 
 
 def _has_keys(mask: Value, keys: Size) -> bool:

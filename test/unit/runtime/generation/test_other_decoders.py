@@ -90,6 +90,32 @@ def test_caches_that_grow_and_what_an_encoder_made(
     assert str(caught.value) == "the inputs of a text must be 'encoded', got none"
 
 
+def test_a_module_of_torch_is_exported_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    torch.manual_seed(0)
+    model = Attending().eval()
+    tokens, rows = torch.export.Dim("tokens", max=16), torch.export.Dim("rows", min=2, max=48)
+    exports: list[Any] = []
+    export = torch.export.export
+
+    def counted(*given: Any, **named: Any) -> Any:
+        exports.append(given)
+        return export(*given, **named)
+
+    monkeypatch.setattr(torch.export, "export", counted)
+    session = trivium.compile(
+        model,
+        model.example(4, 8),
+        dynamic_shapes=({1: tokens}, {1: tokens}, None, {2: rows}, {2: rows}),
+        generate={"capacity": 32},
+    )
+    assert len(exports) == 1
+    generator = trivium.Generator(session)
+    assert generator.capacity == 32
+    encoded = torch.randn(1, 5, HIDDEN)
+    got = generator.generate([3, 7], max_tokens=9, inputs={"encoded": encoded.numpy()})
+    assert got == model.words([3, 7], encoded, 9)
+
+
 def recurrent() -> onnx.ModelProto:
     """Return a GRU whose state has an axis of layers before that of the batch."""
     model = onnx.parser.parse_model(f"""

@@ -127,13 +127,19 @@ def stored(array: Any, kind: Type, seed: int = 0) -> Any:
 
 
 def write(
-    path: Path, model: Model, given: Weights, kinds: Mapping[str, Type] | Type = Type.F32
+    path: Path,
+    model: Model,
+    given: Weights,
+    kinds: Mapping[str, Type] | Type = Type.F32,
+    *,
+    per_file: int = 0,
 ) -> Weights:
     """Write a file; return the weights that it has, in f32, as the package takes them apart.
 
-    Matrices are of the type in `kinds` whose key their name contains.
+    Matrices are of the type in `kinds` whose key their name contains. With `per_file`, there are
+    several files of so many tensors each.
     """
-    writer = gguf.GGUFWriter(path, model.arch)
+    writer = gguf.GGUFWriter(path, model.arch, split_max_tensors=per_file)
     writer.add_context_length(model.context)
     writer.add_embedding_length(model.hidden)
     writer.add_block_count(model.layers)

@@ -17,6 +17,8 @@ import trivium
 from gguf import GGMLQuantizationType as Type
 from trivium.compiler.frontends.gguf import import_gguf
 from trivium.compiler.frontends.gguf.file import Strings, read_gguf
+from trivium.compiler.frontends.gguf.split_files import read_model
+from trivium.compiler.source import find_format
 from trivium.dialects.core.errors import CompileError
 from trivium.dialects.core.mlir import new_context
 from trivium.test.unit.compiler.frontends.gguf.gguf_models import Model, weights, write
@@ -209,16 +211,67 @@ def test_architectures_that_are_not_known(tmp_path: Path) -> None:
     )
 
 
-def test_a_part_of_a_model_is_refused(tmp_path: Path) -> None:
-    writer = gguf.GGUFWriter(tmp_path / "part.gguf", "llama")
-    writer.add_uint16("split.count", 3)
+def parts(tmp: Path) -> list[Path]:
+    """Write a model to three files, as the package does."""
+    write(tmp / "parts.gguf", MODEL, weights(MODEL), {"ffn": Type.Q8_0}, per_file=5)
+    found = [tmp / f"parts-{i:05}-of-00003.gguf" for i in range(1, 4)]
+    assert all(each.exists() for each in found)
+    return found
+
+
+def test_a_model_in_several_files_is_read_by_any_of_them(tmp_path: Path) -> None:
+    write(tmp_path / "one.gguf", MODEL, weights(MODEL), {"ffn": Type.Q8_0})
+    one = read_gguf(tmp_path / "one.gguf")
+    for path in parts(tmp_path)[::2]:
+        several = read_model(path)
+        assert list(several.tensors) == list(one.tensors)
+        for name, tensor in one.tensors.items():
+            assert np.array_equal(several.tensors[name].raw, tensor.raw)
+        assert {n: v for n, v in several.metadata.items() if not n.startswith("split.")}.keys() == (
+            one.metadata.keys()
+        )
+    with new_context():
+        import_gguf(path)
+
+
+def test_files_that_are_no_parts_of_one_model(tmp_path: Path) -> None:
+    first, second, third = parts(tmp_path)
+    third.rename(tmp_path / "away.gguf")
+    assert fault_of(first) == f"error: cannot read '{third}': No such file or directory"
+    assert fault_of(tmp_path / "away.gguf") == (
+        f"{tmp_path / 'away.gguf'}: error: key 'split.count' is 3, so its name must end in "
+        "-00001-of-00003.gguf, with the other files beside it"
+    )
+    third.write_bytes(second.read_bytes())
+    assert fault_of(first) == (
+        f"error: '{third}' says that it is part 1 of 3, must be 2 of 3: parts are counted from 0"
+    )
+    whole = bytearray(second.read_bytes())
+    place = whole.index(b"split.no") + len(b"split.no") + 4
+    struct.pack_into("<H", whole, place, 2)
+    third.write_bytes(whole)
+    assert "has tensor 'blk.0.attn_" in fault_of(first)
+    whole = bytearray(first.read_bytes())
+    place = whole.index(b"split.tensors.count") + len(b"split.tensors.count") + 4
+    struct.pack_into("<i", whole, place, 99)
+    first.write_bytes(whole)
+    (tmp_path / "away.gguf").rename(third)
+    assert fault_of(second) == (
+        f"{first}: error: key 'split.tensors.count' is 99, the files have 12 tensors"
+    )
+
+
+def test_a_header_says_what_ends_texts(tmp_path: Path) -> None:
+    path = tmp_path / "model.gguf"
+    writer = gguf.GGUFWriter(path, "llama")
+    writer.add_context_length(77)
+    writer.add_eos_token_id(7)
+    writer.add_eot_token_id(9)
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.close()
-    assert fault_of(tmp_path / "part.gguf").splitlines() == [
-        "split.count: error: file is one of 3 parts",
-        "  note: join the files with llama.cpp's llama-gguf-split --merge",
-    ]
+    known = find_format(path).describe_decoder(path)
+    assert (known.ends, known.context) == ((7, 9), 77)
 
 
 def test_more_rows_than_the_context_has(tmp_path: Path) -> None:
