@@ -2,7 +2,7 @@
 
 import functools
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, TypeVar
 
@@ -17,7 +17,7 @@ from ..dialects.core.location import (
 )
 from ..dialects.core.mlir import ir
 from ..dialects.core.module import Module, ops
-from ..dialects.core.op import OPS, Op, view
+from ..dialects.core.op import Op, view
 from ..dialects.core.tensor import Array
 
 WEIGHT = "tri.weight"
@@ -255,7 +255,7 @@ LOGS: list[Log] = []
 
 def rewrite(module: Module, *patterns: Pattern) -> bool:
     """Apply patterns to all ops, in order, over and over until none applies; say if any did."""
-    fitting = {cls: [p for p in patterns if issubclass(cls, p.root)] for cls in OPS.values()}
+    fitting = _Fitting(patterns)
     with module.operation.context:
         changed = False
         for _ in range(MAX_SWEEPS):
@@ -266,7 +266,18 @@ def rewrite(module: Module, *patterns: Pattern) -> bool:
     raise RuntimeError(f"patterns {names} did not converge in {MAX_SWEEPS} sweeps")
 
 
-def _sweep(module: Module, fitting: Mapping[type[Op], Sequence[Pattern]]) -> bool:
+class _Fitting(dict[type[Op], list[Pattern]]):
+    """Find the patterns that are rooted at a class of op, once for each class."""
+
+    def __init__(self, patterns: Sequence[Pattern]) -> None:
+        self._patterns = patterns
+
+    def __missing__(self, cls: type[Op]) -> list[Pattern]:
+        self[cls] = found = [p for p in self._patterns if issubclass(cls, p.root)]
+        return found
+
+
+def _sweep(module: Module, fitting: _Fitting) -> bool:
     rewriter = Rewriter(module)
     # Handles of erased ops must not be touched: their identity is taken while all are alive.
     keyed = [(hash(op), op) for op in ops(module.operation) if fitting[type(op)]]

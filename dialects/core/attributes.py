@@ -33,15 +33,18 @@ SPELLING: dict[Any, str] = {
 
 Found = TypeVar("Found")
 
-_Readers = dict[Callable[[ir.Type], Any], dict[ir.Type, Any]]
-_READ: ContextVar[_Readers | None] = ContextVar("types read", default=None)
+Readable = TypeVar("Readable", ir.Type, ir.Attribute)
+
+_Readers = dict[Callable[[Any], Any], dict[Any, Any]]
+_READ: ContextVar[_Readers | None] = ContextVar("types and attributes read", default=None)
 
 
 @contextmanager
 def types_read_once() -> Generator[None]:
-    """Let `read_once` read each type once in the block: its text may have thousands of scales.
+    """Let `read_once` read each type and each array once in the block.
 
-    The outermost of nested blocks drops the values read, which keep contexts alive.
+    The text of a type may have thousands of scales; of an array, the bindings read number by
+    number. The outermost of nested blocks drops the values read, which keep contexts alive.
     """
     if _READ.get() is not None:
         yield
@@ -53,15 +56,15 @@ def types_read_once() -> Generator[None]:
         _READ.reset(token)
 
 
-def read_once(read: Callable[[ir.Type], Found], type_: ir.Type) -> Found:
-    """Return the value that a function reads of a type; an error is raised each time."""
+def read_once(read: Callable[[Readable], Found], source: Readable) -> Found:
+    """Return the value that a function reads of a type or attribute; raise its error each time."""
     readers = _READ.get()
     if readers is None:
-        return read(type_)
+        return read(source)
     known = readers.setdefault(read, {})
-    found = known.get(type_)
+    found = known.get(source)
     if found is None:
-        found = known[type_] = read(type_)
+        found = known[source] = read(source)
     return found
 
 
@@ -231,10 +234,16 @@ def _elements(array: Array) -> ir.Attribute:
     return ir.DenseElementsAttr.get(array, type=type_of(tensor))
 
 
-def read_attribute(operation: ir.Operation, name: str) -> ir.Attribute:
-    """Return an attribute of an operation; Invalid for a location, which the bindings refuse."""
+def read_attribute(operation: ir.Operation, name: str) -> ir.Attribute | None:
+    """Return an attribute of an operation, or None where it has none of the name.
+
+    Raises Invalid for a location, which the bindings refuse.
+    """
+    attributes = operation.attributes
+    if name not in attributes:
+        return None
     try:
-        return operation.attributes[name]
+        return attributes[name]
     except TypeError:
         raise Invalid(f"attribute '{name}' is a location, must be something else") from None
 
@@ -261,12 +270,16 @@ def _from_attribute(attribute: ir.Attribute, kind: Any) -> Any:
         expected = ir.DenseI64ArrayAttr if kind == tuple[int, ...] else ir.DenseF64ArrayAttr
         if not isinstance(attribute, expected):
             raise TypeError
-        return tuple(attribute)
+        return read_once(_numbers, attribute)
     if kind == tuple[str, ...]:
         return tuple(_from_attribute(item, str) for item in attribute)
     if kind is Tensor:
         return tensor_of(attribute.value)
     return _array(attribute)
+
+
+def _numbers(attribute: ir.Attribute) -> tuple[Any, ...]:
+    return tuple(attribute)
 
 
 def _symbolic(attribute: ir.Attribute) -> Size:

@@ -12,9 +12,11 @@ Python types that `attributes` converts. A default makes an attribute optional i
 
 import collections.abc
 import inspect
+import math
 import types
 import typing
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from .mlir import ir
@@ -43,6 +45,30 @@ class FieldSpec:
     arity: str  # "one", "optional" or "many"
 
 
+class FieldSpecs(tuple[FieldSpec, ...]):
+    """The operand fields of an op, or its result fields, in order."""
+
+    @cached_property
+    def least(self) -> int:
+        """The least number of values."""
+        return sum(field.arity == "one" for field in self)
+
+    @cached_property
+    def most(self) -> float:
+        """The greatest number of values."""
+        return math.inf if any(field.arity == "many" for field in self) else len(self)
+
+    @cached_property
+    def needs_segments(self) -> bool:
+        """Whether the number of values alone does not tell the values of each field."""
+        return len(self) - self.least > 1
+
+    @cached_property
+    def varying(self) -> int:
+        """The first field that may have another number of values than one, or the end."""
+        return next((i for i, field in enumerate(self) if field.arity != "one"), len(self))
+
+
 @dataclass(frozen=True)
 class AttributeField:
     """Describe one attribute field: its Python type and its default, if it has one."""
@@ -60,8 +86,8 @@ class AttributeField:
 class Fields:
     """List all fields of an op class, in the order of their declaration."""
 
-    operands: tuple[FieldSpec, ...]
-    results: tuple[FieldSpec, ...]
+    operands: FieldSpecs
+    results: FieldSpecs
     attributes: tuple[AttributeField, ...]
     regions: tuple[str, ...]
 
@@ -87,7 +113,7 @@ class Fields:
             else:
                 default = _default(op_class, name)
                 attributes.append(AttributeField(name, hint, default))
-        return Fields(tuple(operands), tuple(results), tuple(attributes), tuple(regions))
+        return Fields(FieldSpecs(operands), FieldSpecs(results), tuple(attributes), tuple(regions))
 
 
 def _default(cls: type, name: str) -> Any:

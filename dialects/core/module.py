@@ -19,10 +19,11 @@ class Module:
     """Hold an MLIR module and its weights.
 
     Weights live beside the IR, not in it: `tri.weight` names an array of `weights`. They are
-    never copied and never written to. `main` is the function that the model is. Passes return what
-    is no IR here: `refusals` are why a target does not run nodes, by the names of target and node,
-    and `artifacts` are files of a package by name. `sizes` are the exact sizes of symbols that the
-    module was bound to, where it is one of several programs of a package.
+    never copied and never written to; the axes of one may be in any order in its memory. `main` is
+    the function that the model is. Passes return what is no IR here: `refusals` are why a target
+    does not run nodes, by the names of target and node, and `artifacts` are files of a package by
+    name. `sizes` are the exact sizes of symbols that the module was bound to, where it is one of
+    several programs of a package.
     """
 
     ir: ir.Module

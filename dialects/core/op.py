@@ -14,7 +14,7 @@ from .attributes import from_attribute, read_attribute, tensor_of, to_attribute,
 from .errors import Invalid, Unsupported
 from .fields import Accessor, AttributeField, Fields
 from .mlir import address, announce_dialect, ir
-from .operand_segments import SEGMENTS, grouped_values, needs_segments
+from .operand_segments import SEGMENTS, grouped_values
 from .quantized import is_quantized, single_scale
 from .sizes.atoms import Size
 from .sizes.binding import replaced, symbols_in
@@ -183,11 +183,11 @@ class Op:
         """Read one attribute field; raise Invalid when it is missing or of the wrong type."""
         if self._given is not None:
             return self._given[field.name]
-        if field.name not in self.operation.attributes:
+        attribute = read_attribute(self.operation, field.name)
+        if attribute is None:
             if field.required:
                 raise Invalid(f"lacks attribute '{field.name}'")
             return field.default
-        attribute = read_attribute(self.operation, field.name)
         try:
             return from_attribute(attribute, field.type)
         except Invalid as error:
@@ -266,7 +266,7 @@ class Op:
             flat += values
             segments.append(len(values))
         attrs = {f.name: to_attribute(complete[f.name], f.type) for f in cls.fields.attributes}
-        if needs_segments(cls.fields.operands):
+        if cls.fields.operands.needs_segments:
             attrs[SEGMENTS] = ir.DenseI32ArrayAttr.get(segments)
         operation = ir.Operation.create(
             cls.op_name, results, flat, attrs, regions=len(cls.fields.regions), loc=loc
@@ -318,8 +318,9 @@ class Op:
 
 def view(operation: Any) -> "Op | None":
     """View an operation as its op class; None when its dialect is not one of ours."""
-    cls = OPS.get(operation.operation.name)
-    return None if cls is None else cls(operation.operation)
+    own: ir.Operation = operation.operation
+    cls = OPS.get(own.name)
+    return None if cls is None else cls(own)
 
 
 def _complete(cls: type[Op], given: dict[str, Any]) -> dict[str, Any]:

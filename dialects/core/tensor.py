@@ -185,6 +185,13 @@ def bytes_of(array: Array) -> Array:
     return np.ascontiguousarray(array).reshape(-1).view(np.uint8)
 
 
+def dense(array: Array) -> Array:
+    """Return an array whose elements fill its memory, axes in any order; a copy of any other."""
+    order = sorted(range(array.ndim), key=lambda axis: -array.strides[axis])
+    is_dense = array.transpose(order).flags.c_contiguous
+    return array if is_dense else np.ascontiguousarray(array)
+
+
 def same_bits(a: Array, b: Array) -> bool:
     """Return whether two arrays have equal bytes: NaNs may be equal, 0.0 and -0.0 are not."""
     return a is b or bool(np.array_equal(bytes_of(a), bytes_of(b)))

@@ -44,6 +44,7 @@ from .packing import even_split as even_split
 from .packing import join_parts as join_parts
 from .packing import need_count as need_count
 from .packing import pack_columns as pack_columns
+from .packing import pack_last_axis as pack_last_axis
 from .packing import pack_rows as pack_rows
 from .packing import plain_columns as plain_columns
 from .packing import split_rows as split_rows

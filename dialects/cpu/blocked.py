@@ -14,9 +14,9 @@ from ..core.sizes.atoms import Size
 from ..core.sizes.checks import need_divides, need_same
 from ..core.tensor import Array, Shape, Tensor, same_dtype
 from ..tri.image.conv import Conv
-from .conv import unpack_kernel_columns
+from .conv import pack_kernel_columns, unpack_kernel_columns
 from .dialect import CpuOp
-from .packing import need_count, pack_columns, plain_columns
+from .packing import need_count, plain_columns
 
 
 class Block(CpuOp):
@@ -159,8 +159,8 @@ def plain_shape(shape: Shape) -> Shape:
 
 def pack_group_columns(w: Array, group: int, block: int) -> Array:
     """Bring the kernels of a `tri.conv` into the order of a `cpu.blocked_conv`."""
-    parts = np.moveaxis(w, 1, -1).reshape(group, w.shape[0] // group, -1)
-    return np.concatenate([pack_columns(part.T, block) for part in parts])
+    parts = [pack_kernel_columns(part, block) for part in np.split(w, group)]
+    return parts[0] if group == 1 else np.concatenate(parts)
 
 
 def unpack_group_columns(w: Array, outputs: int, group: int, kernel: tuple[int, ...]) -> Array:

@@ -13,7 +13,7 @@ from .dialect import CpuOp
 from .packing import (
     join_parts,
     need_count,
-    pack_columns,
+    pack_last_axis,
     plain_columns,
     split_rows,
     unpack_columns,
@@ -112,8 +112,10 @@ def _plain_shape(w: Tensor, outputs: int, block: int, kernel: tuple[int, ...]) -
 
 def pack_kernel_columns(w: Array, block: int) -> Array:
     """Bring the kernels of a `tri.conv` of one group into the order of a `cpu.panel_conv`."""
-    turned = np.moveaxis(w, 1, -1)
-    return pack_columns(turned.reshape(w.shape[0], -1).T, block)
+    outputs, channels, *kernel = w.shape
+    taps = w.reshape(outputs, channels, math.prod(kernel)).transpose(2, 1, 0)
+    packed = pack_last_axis(taps, block)
+    return packed.reshape(len(packed), math.prod(kernel) * channels, block)
 
 
 def unpack_kernel_columns(packed: Array, outputs: int, kernel: tuple[int, ...]) -> Array:

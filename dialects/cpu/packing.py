@@ -42,7 +42,8 @@ def pack_rows(matrices: Array, block: int) -> Array:
 
 def join_parts(parts: Sequence[Array]) -> Array:
     """Join arrays [count, ...] to one of [count, elements]."""
-    return np.concatenate([part.reshape(len(part), -1) for part in parts], axis=1)
+    flat = [part.reshape(len(part), -1) for part in parts]
+    return flat[0] if len(flat) == 1 else np.concatenate(flat, axis=1)
 
 
 def split_rows(matrices: Array, block: int) -> list[Array]:
@@ -75,10 +76,23 @@ def unpack_rows(packed: Array, rows: int, block: int) -> Array:
 
 def pack_columns(matrix: Array, block: int) -> Array:
     """Pack [depth, columns] to [panels, depth, block]; zeros fill up the last panel."""
-    depth, columns = matrix.shape
-    panels = -(-columns // block)
-    filled = np.pad(matrix, ((0, 0), (0, panels * block - columns)))
-    return np.ascontiguousarray(filled.reshape(depth, panels, block).swapaxes(0, 1))
+    return pack_last_axis(matrix, block)
+
+
+def pack_last_axis(array: Array, block: int) -> Array:
+    """Pack [..., columns] to [panels, ..., block]; zeros fill up the last panel.
+
+    The array is copied once, in any order of its axes: fresh memory costs more than the copy.
+    """
+    *sizes, columns = array.shape
+    packed = np.empty((-(-columns // block), *sizes, block), array.dtype)
+    whole = columns // block
+    parts = array[..., : whole * block].reshape(*sizes, whole, block)
+    packed[:whole] = np.moveaxis(parts, -2, 0)
+    if whole < len(packed):
+        packed[whole, ..., : columns % block] = array[..., whole * block :]
+        packed[whole, ..., columns % block :] = 0
+    return packed
 
 
 def unpack_columns(packed: Array, columns: int) -> Array:

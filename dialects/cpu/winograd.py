@@ -10,7 +10,7 @@ from ..core.sizes.checks import need_divides
 from ..core.tensor import Array, Shape, Tensor, same_dtype
 from ..tri.image.conv import Conv
 from .dialect import CpuOp
-from .packing import pack_columns, split_rows, unpack_rows
+from .packing import pack_last_axis, split_rows, unpack_rows
 
 TAPS = 3
 
@@ -96,8 +96,7 @@ def split_taps(w: Array, block: int) -> list[Array]:
 
 def tap_columns(w: Array, block: int) -> Array:
     """Return the taps that `transform_kernel_columns` does: [panels, taps, channels, outputs]."""
-    taps = np.moveaxis(w.reshape(*w.shape[:2], -1), 0, -1)
-    return np.stack([pack_columns(matrix, block) for matrix in taps.swapaxes(0, 1)], axis=1)
+    return pack_last_axis(w.reshape(*w.shape[:2], -1).transpose(2, 1, 0), block)
 
 
 def _transformed(taps: Array, tile: int) -> Array:

@@ -1,11 +1,9 @@
 """Values that do not depend on any input."""
 
-import numpy as np
-
 from ..core.fields import Result
 from ..core.mlir import ir
 from ..core.module import Module
-from ..core.tensor import Array, Tensor, is_string
+from ..core.tensor import Array, Tensor, dense, is_string
 from .dialect import TriOp
 
 INLINE_BYTES = 1024
@@ -47,5 +45,5 @@ def build_constant(
     tensor = Tensor.of(array)
     if array.nbytes <= INLINE_BYTES or is_string(tensor.dtype):
         return Constant.build(value=array, loc=loc)
-    key = module.add_weight(name, np.ascontiguousarray(array))
+    key = module.add_weight(name, dense(array))
     return Weight.build(name=key, type=tensor, loc=loc)

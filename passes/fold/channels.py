@@ -94,7 +94,10 @@ def _scaled(w: ir.Value, factor: Array, rewriter: Rewriter) -> ir.Value:
     """Build constant weights times a factor, at the insertion point."""
     stored = rewriter.find_constant(w)
     if stored is not None:
-        return _constant(stored.astype(np.float64) * factor, w, rewriter)
+        product = np.empty(stored.shape, stored.dtype)
+        # In f64, piece by piece: an array of twice the size of all weights costs more than this.
+        np.multiply(stored, factor, out=product, dtype=np.float64, casting="unsafe")
+        return _constant(product, w, rewriter)
     maker = rewriter.find_producer(w)
     if isinstance(maker, tri.Mul) and (scale := rewriter.find_constant(maker.b)) is not None:
         scales = _constant(scale.astype(np.float64) * factor, w, rewriter)
@@ -124,7 +127,8 @@ def _constant(array: Array, like: ir.Value, rewriter: Rewriter) -> ir.Value:
     owner = rewriter.find_producer(like)
     name = hint(owner) if owner else "weight"
     dtype = numpy_dtype(tensor_of(like.type).dtype)
-    return tri.build_constant(rewriter.module, array.astype(dtype), name).results[0]
+    array = array.astype(dtype, copy=False)
+    return tri.build_constant(rewriter.module, array, name).results[0]
 
 
 def _rebuilt(op: Linear, w: ir.Value, b: ir.Value | None) -> Op:

@@ -2,6 +2,8 @@
 
 import zlib
 
+import numpy as np
+
 from ...dialects.core.tensor import Array, bytes_of, same_bits
 from ...runtime.memory import allocate
 from .arena import ALIGNMENT
@@ -20,6 +22,7 @@ class WeightPool:
 
     def place(self, array: Array) -> int:
         """Return the offset of a constant."""
+        array = np.ascontiguousarray(array)
         data = bytes_of(array)
         alike = self._alike.setdefault((data.size, zlib.crc32(data.data)), [])
         for offset, other in alike:

@@ -61,7 +61,7 @@ Terms: TypeAlias = dict[Product, int]
 
 def is_symbolic(size: Size) -> bool:
     """Return whether a size depends on symbols: all others are ints."""
-    return hasattr(size, "terms")
+    return type(size) is not int and hasattr(size, "terms")
 
 
 def terms_of(size: Size) -> Terms:

@@ -50,12 +50,14 @@ def collected_checks() -> Generator[dict[Check, None]]:
 
 def need(size: Size, least: Size, message: str) -> None:
     """Require `size >= least`; `message` says what is wrong where it is not."""
-    _require(at_least(size, least), size - least, ">=", message)
+    if not (answer := at_least(size, least)):
+        _require(answer, size - least, ">=", message)
 
 
 def need_same(size: Size, other: Size, message: str) -> None:
     """Require two sizes to be equal; `message` says what is wrong where they are not."""
-    _require(is_same(size, other), size - other, "==", message)
+    if not (answer := is_same(size, other)):
+        _require(answer, size - other, "==", message)
 
 
 def need_divides(size: Size, divisor: Size, message: str) -> None:
@@ -87,8 +89,7 @@ def need_static(size: Size, what: str) -> int:
 
 
 def _require(answer: bool | None, expression: Size, relation: str, message: str) -> None:
-    if answer:
-        return
+    """Raise Invalid for an answer of False; collect the check of one that depends on a run."""
     if answer is False:
         raise Invalid(message)
     checks = _COLLECTED.get()

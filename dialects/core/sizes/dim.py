@@ -21,6 +21,7 @@ from .atoms import (
     Quotient,
     Size,
     Terms,
+    is_symbolic,
     order_of_product,
     single_atom,
     spell,
@@ -351,6 +352,8 @@ def divides(number: int, size: Size) -> bool:
 
 def highest(*sizes: Size) -> Size:
     """Return the greatest of some sizes."""
+    if not any(map(is_symbolic, sizes)):
+        return max(sizes)
     kept: list[Size] = []
     for size in (each for given in sizes for each in _alternatives(given)):
         if not any(at_least(other, size) for other in kept):
@@ -360,6 +363,8 @@ def highest(*sizes: Size) -> Size:
 
 def lowest(*sizes: Size) -> Size:
     """Return the least of some sizes."""
+    if not any(map(is_symbolic, sizes)):
+        return min(sizes)
     return -highest(*(-size for size in sizes))
 
 

@@ -173,7 +173,7 @@
   "dla.store"(%a, %y) {rows = 4, columns = 4, channels = 16, source_zero = 1} : (memref<1x4x4x32xi8, "sram">, memref<1x4x4x16xi8, "dram.outputs">) -> ()
 
   // There is a source, and a destination.
-  // expected-error @below {{'dla.store' op has 1 operands, must have 2}}
+  // expected-error @below {{'dla.store' op has 1 operands, must have at least 2}}
   "dla.store"(%a) {rows = 4, columns = 4, channels = 16} : (memref<1x4x4x32xi8, "sram">) -> ()
   "dla.end"() : () -> ()
 }) {sym_name = "moves", target = "vanilla", atom = 16} : () -> ()

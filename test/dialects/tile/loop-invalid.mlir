@@ -22,7 +22,7 @@ func.func @step_is_wide(%i: tensor<i32>, %n: tensor<i64>) {
 
 // There are three.
 func.func @lacks_a_step(%i: tensor<i32>) {
-  // expected-error @below {{'tile.for' op has 2 operands, must have 3}}
+  // expected-error @below {{'tile.for' op has 2 operands, must have at least 3}}
   "tile.for"(%i, %i) ({
   ^bb0(%j: tensor<i32>):
     "tile.yield"() : () -> ()
