@@ -72,10 +72,10 @@ class Svd(TriOp):
 def _of_finite(x: Array, compute: Callable[[Array], tuple[Array, ...]]) -> list[Array]:
     """Return what is computed of matrices, NaN for those with numbers that are not finite."""
     wide = widen(x)
-    is_finite = np.isfinite(wide).all((-2, -1), keepdims=True)
-    made = compute(np.where(is_finite, wide, 0))
-    kept = is_finite[..., 0, 0]
+    is_finite = np.asarray(np.isfinite(wide).all((-2, -1)))
+    made = compute(np.where(is_finite[..., None, None], wide, 0))
+    batch = is_finite.shape
     return [
-        np.where(kept.reshape(*kept.shape, *[1] * (each.ndim - kept.ndim)), each, np.nan)
+        np.where(is_finite.reshape(*batch, *[1] * (each.ndim - len(batch))), each, np.nan)
         for each in made
     ]

@@ -67,7 +67,7 @@ class Lu(TriOp):
         rows = widen(x).reshape(math.prod(x.shape[:-2]), *x.shape[-2:]).copy()
         steps = min(x.shape[-2:])
         pivots = np.zeros((len(rows), steps), np.int32)
-        info = np.zeros(len(rows), np.int32)
+        info: Array = np.zeros(len(rows), np.int32)
         each = np.arange(len(rows))
         for k in range(steps):
             place = k + np.argmax(np.abs(rows[:, k:, k]), axis=1)

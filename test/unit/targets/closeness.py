@@ -44,9 +44,12 @@ def _scale(inputs: list[Array]) -> float:
 def defined(case: Case, want: Array) -> Array:
     """Say which elements the op defines.
 
-    An integer cannot hold every float; what is there already is not written in place.
+    An integer cannot hold every float; what is there already is not written in place. Eigenvectors
+    and singular vectors have any sign.
     """
     everything = np.ones(want.shape, np.bool_)
+    if case.cls in (tri.Eigh, tri.Svd) and want.ndim == case.inputs[0].ndim:
+        return ~everything
     if case.cls is cpu.Append:
         first = case.inputs[0]
         everything.reshape(-1)[: first.size] = False

@@ -13,6 +13,7 @@ from ...core.values import cast, filled, tensor
 from ..expressions import apply
 from ..promotion import as_type
 from ..registry import Value, torch_op
+from ..views import expand
 from .random_numbers import wide_type
 
 SELU = 1.7580993408473766
@@ -91,7 +92,7 @@ def _kept(x: Value, p: float, random: RandomNumbers, shape: Shape | None = None)
 def _dropped(x: Value, p: float, kept: Value) -> tuple[Value, Value]:
     """Return a tensor with zeros in the place of what is not kept, the rest scaled; and `kept`."""
     nothing = as_type(0, tensor(x).dtype)
-    scaled = nothing if p == 1 else apply("div(@0,@1)", x, 1 - p)
+    scaled = expand(nothing, tensor(x).shape) if p == 1 else apply("div(@0,@1)", x, 1 - p)
     return tri.Where.build(kept, scaled, nothing).y, kept
 
 

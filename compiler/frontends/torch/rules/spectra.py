@@ -88,7 +88,7 @@ def pinv_above(
     else:
         least = tri.Mul.build(_column(rtol, type_), greatest).y
     if atol is not None:
-        least = tri.Max.build(_column(atol, type_), least).y
+        least = tri.Maximum.build(_column(atol, type_), least).y
     is_kept = tri.Greater.build(sizes, least).y
     inverted = tri.Where.build(is_kept, tri.Reciprocal.build(values).y, _zero(type_)).y
     scaled = tri.Mul.build(

@@ -8,14 +8,12 @@ from collections.abc import Callable
 from .....dialects import tri
 from ....kernels.arithmetic import compute_dtype
 from ....kernels.conversion import convert
-from ...kernels.buffer import Buffer, Lanes
+from ...kernels.buffer import Buffer
 from ...kernels.builder import KernelBuilder
 from ...kernels.epilogue import Epilogue
 from ...kernels.index import IndexExpr, carry, for_each
 from ...kernels.loops import each
-from ...kernels.reduction import Reduction
 from ...kernels.value import Value, constant_of, strict_numbers
-from ...kernels.windows import repeated
 from ...registry import template
 from .rows import Rows
 
@@ -110,24 +108,8 @@ def _write(vector: Rows, k: IndexExpr, element: Reader) -> None:
 
 def _reflect(columns: Rows, vector: Rows, j: IndexExpr, k: IndexExpr, share: Value) -> None:
     """Subtract from column `j` its part along the vector of reflection `k`, times `share`."""
-    lanes, row = Lanes(columns.width), IndexExpr(0)
-    add = Reduction("add", columns.memory.dtype)
-    start = k // columns.width * columns.width
-
-    def multiply(i: IndexExpr, now: list[Value]) -> list[Value]:
-        factors = vector.memory.load([row, i], lanes)
-        return [columns.memory.load([j, i], lanes).fma(factors, now[0])]
-
-    (sums,) = carry(
-        columns.memory.shape[1], [add.identity(columns.width)], multiply, columns.width, start
-    )
-    negative = repeated(-(add.across(sums) * share), lanes)
-
-    def subtract(i: IndexExpr) -> None:
-        old = columns.memory.load([j, i], lanes)
-        columns.memory.store(vector.memory.load([row, i], lanes).fma(negative, old), [j, i], lanes)
-
-    columns.from_column(k, subtract)
+    part = columns.dot(j, vector, IndexExpr(0), k)
+    columns.add(j, vector, IndexExpr(0), -(part * share), k)
 
 
 def _store_transposed(columns: Rows, y: Epilogue, at: list[IndexExpr]) -> None:

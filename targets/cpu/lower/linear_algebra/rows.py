@@ -10,6 +10,7 @@ from ....kernels.conversion import convert
 from ...kernels.buffer import Buffer, Lanes, tail_mask, zero
 from ...kernels.builder import KernelBuilder
 from ...kernels.index import IndexExpr, carry, for_each, greatest, index_of, least, when
+from ...kernels.reduction import Reduction
 from ...kernels.value import Value, constant_of
 from ...kernels.windows import neighbours, repeated
 
@@ -87,15 +88,15 @@ class Rows:
 
         for_each(self.memory.shape[0], row)
 
-    def divide(self, k: IndexExpr, divisor: Value) -> None:
-        """Divide row `k` from column `k` on."""
+    def divide(self, k: IndexExpr, divisor: Value, start: IndexExpr) -> None:
+        """Divide row `k` from column `start` on."""
         lanes = Lanes(self.width)
         divisors = repeated(divisor, lanes)
 
         def block(j: IndexExpr) -> None:
             self.memory.store(self.memory.load([k, j], lanes) / divisors, [k, j], lanes)
 
-        self.from_column(k, block)
+        self.from_column(start, block)
 
     def blocks(self, body: Callable[[IndexExpr, Lanes], None]) -> None:
         """Emit a loop over vectors along a row, the last of them masked."""
@@ -154,14 +155,49 @@ class Rows:
 
     def subtract(self, i: IndexExpr, k: IndexExpr, factor: Value, start: IndexExpr) -> None:
         """Subtract a multiple of row `k` from row `i`, from column `start` on."""
+        self.add(i, self, k, -factor, start)
+
+    def add(
+        self, i: IndexExpr, other: "Rows", k: IndexExpr, factor: Value, start: IndexExpr
+    ) -> None:
+        """Add to row `i` a multiple of row `k` of others, from column `start` on."""
         lanes = Lanes(self.width)
-        negative = repeated(-factor, lanes)
+        factors = repeated(factor, lanes)
 
         def block(j: IndexExpr) -> None:
-            total = self.memory.load([k, j], lanes).fma(negative, self.memory.load([i, j], lanes))
+            total = other.memory.load([k, j], lanes).fma(factors, self.memory.load([i, j], lanes))
             self.memory.store(total, [i, j], lanes)
 
         self.from_column(start, block)
+
+    def dot(self, i: IndexExpr, other: "Rows", k: IndexExpr, start: IndexExpr) -> Value:
+        """Return the product of row `i` and row `k` of others, from the vector of `start` on.
+
+        What rows are padded by must be zero.
+        """
+        lanes = Lanes(self.width)
+        add = Reduction("add", self.memory.dtype)
+
+        def block(j: IndexExpr, now: list[Value]) -> list[Value]:
+            factors = other.memory.load([k, j], lanes)
+            return [self.memory.load([i, j], lanes).fma(factors, now[0])]
+
+        first = start // self.width * self.width
+        zeros = [add.identity(self.width)]
+        (sums,) = carry(self.memory.shape[1], zeros, block, self.width, first)
+        return add.across(sums)
+
+    def rotate(self, p: IndexExpr, q: IndexExpr, cosine: Value, sine: Value) -> None:
+        """Turn two rows in the plane of both."""
+        lanes = Lanes(self.width)
+        cosines, sines = repeated(cosine, lanes), repeated(sine, lanes)
+
+        def block(j: IndexExpr) -> None:
+            first, second = (self.memory.load([row, j], lanes) for row in (p, q))
+            self.memory.store(first * cosines - second * sines, [p, j], lanes)
+            self.memory.store(first * sines + second * cosines, [q, j], lanes)
+
+        self.from_column(IndexExpr(0), block)
 
     def eliminate(self, k: IndexExpr) -> tuple[Value, Value]:
         """Make column `k` zero below the diagonal; return the pivot and whether rows were swapped.

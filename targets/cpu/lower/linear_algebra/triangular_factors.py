@@ -32,7 +32,7 @@ def lower_cholesky(
 
             def step(k: IndexExpr, now: list[Value]) -> list[Value]:
                 pivot = rows.memory.load([k, k])
-                rows.divide(k, pivot.apply("sqrt"))
+                rows.divide(k, pivot.apply("sqrt"), k)
 
                 def below(i: IndexExpr) -> None:
                     rows.subtract(i, k, rows.memory.load([k, i]), i)

@@ -11,6 +11,25 @@ torch = pytest.importorskip("torch")
 from torch import linalg, nn  # noqa: E402
 from torch.export import Dim, export  # noqa: E402
 
+
+def _parts(found: Any) -> Any:
+    """Return eigenvalues, and the matrix that eigenvectors are of, whose signs are free."""
+    values, vectors = found
+    return values, (vectors * values[..., None, :]) @ vectors.mT, vectors.mT @ vectors
+
+
+def _product(factors: Any) -> Any:
+    """Return singular values, and the matrix that these are of."""
+    u, s, vh = factors
+    size = s.shape[-1]
+    return s, (u[..., :size] * s[..., None, :]) @ vh[..., :size, :]
+
+
+def _orthogonal(factors: Any) -> Any:
+    u, _, vh = factors
+    return *_product(factors), u.mT @ u, vh @ vh.mT
+
+
 FUNCTIONS: dict[str, Callable[[Any], Any]] = {
     "cholesky": lambda x: tuple(linalg.cholesky_ex(x @ x.mT + torch.eye(x.shape[-2]))),
     "upper cholesky": lambda x: linalg.cholesky(x @ x.mT + torch.eye(x.shape[-2]), upper=True),
@@ -18,6 +37,12 @@ FUNCTIONS: dict[str, Callable[[Any], Any]] = {
     "qr": lambda x: tuple(linalg.qr(x)),
     "complete qr": lambda x: tuple(linalg.qr(x, "complete")),
     "reflections": lambda x: tuple(torch.geqrf(x)),
+    "eigenvalues": lambda x: linalg.eigvalsh(x @ x.mT),
+    "eigenvectors": lambda x: _parts(linalg.eigh(x @ x.mT - 3)),
+    "singular values": lambda x: linalg.svdvals(x),
+    "singular vectors": lambda x: _product(linalg.svd(x, full_matrices=False)),
+    "complete singular vectors": lambda x: _orthogonal(linalg.svd(x)),
+    "lost rank": lambda x: _product(linalg.svd(x[..., :1] @ x[..., :1, :])),
     "permutation": lambda x: tuple(linalg.lu(x)),
 }
 """Functions of a matrix of any shape; torch exports reflections of known sizes alone."""
