@@ -8,7 +8,7 @@ from ...dialects.core.attributes import tensor_of
 from ...dialects.core.mlir import ir
 from ...dialects.core.module import Module
 from ...dialects.core.op import Op, view
-from ...dialects.core.sizes.limits import is_same
+from ...dialects.core.sizes.limits import at_least, is_same
 from ...dialects.core.tensor import normalize_axis
 from ..core import Pass
 from ..rewriting import NoMatch, Pattern, Rewriter, rewrite, users
@@ -27,8 +27,8 @@ class HoistRows(Pass):
 
     What is elementwise or normalises rows, between the product and where rows are taken, then works
     on these alone. A decoder needs the logits of its last token only, a classifier the first row.
-    Gathers and slices along one axis are moved that take fewer rows than there are, of values of
-    which nothing else is used.
+    Gathers and slices along one axis are moved that take fewer rows than there are, or may do so
+    where sizes are symbols, of values of which nothing else is used.
 
         tri.gather (tri.mat_mul %x, %w), %rows {axis = 1}
             =>   tri.mat_mul (tri.gather %x, %rows {axis = 1}), %w
@@ -43,7 +43,8 @@ class _Hoist(Pattern):
 
     def rewrite(self, op: Selection, rewriter: Rewriter) -> None:
         axis = _axis(op)
-        if tensor_of(op.y.type).likely.size >= tensor_of(op.x.type).likely.size:
+        made, given = tensor_of(op.y.type), tensor_of(op.x.type)
+        if at_least(made.shape[axis], given.shape[axis]) or made.likely.size > given.likely.size:
             raise NoMatch("takes as much as there is")
         if rewriter.is_constant(op.x):
             raise NoMatch("takes parts of a constant")

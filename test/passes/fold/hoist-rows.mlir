@@ -71,3 +71,24 @@ func.func @keeps_elementwise_ops_of_inputs(%x: tensor<1x100x4xf32>, %i: tensor<1
   %y = "tri.gather"(%t, %i) {axis = 1 : i64} : (tensor<1x100x4xf32>, tensor<1xi64>) -> tensor<1x1x4xf32>
   return %y : tensor<1x1x4xf32>
 }
+
+// How many rows are taken is known when the model runs: fewer than there are, perhaps.
+// CHECK-LABEL: func.func @gathers_rows_of_any_number
+// CHECK:         %[[ROWS:.*]] = "tri.gather"({{.*}}) {{.*}} -> tensor<1x?x4xf32, ["", "rows", ""]>
+// CHECK:         "tri.mat_mul"(%[[ROWS]], %{{.*}}) {{.*}} -> tensor<1x?x16xf32, ["", "rows", ""]>
+// CHECK-NEXT:    return
+func.func @gathers_rows_of_any_number(%x: tensor<1x?x4xf32, ["", "length", ""]>, %w: tensor<4x16xf32>, %i: tensor<?xi64, ["rows"]>) -> tensor<1x?x16xf32, ["", "rows", ""]> attributes {trivium.symbols = {length = "1..256:1", rows = "1..256:1"}} {
+  %p = "tri.mat_mul"(%x, %w) : (tensor<1x?x4xf32, ["", "length", ""]>, tensor<4x16xf32>) -> tensor<1x?x16xf32, ["", "length", ""]>
+  %y = "tri.gather"(%p, %i) {axis = 1 : i64} : (tensor<1x?x16xf32, ["", "length", ""]>, tensor<?xi64, ["rows"]>) -> tensor<1x?x16xf32, ["", "rows", ""]>
+  return %y : tensor<1x?x16xf32, ["", "rows", ""]>
+}
+
+// As many rows are taken as there are, whatever their number.
+// CHECK-LABEL: func.func @keeps_as_many_rows
+// CHECK:         "tri.mat_mul"
+// CHECK-NEXT:    "tri.gather"
+func.func @keeps_as_many_rows(%x: tensor<1x?x4xf32, ["", "length", ""]>, %w: tensor<4x16xf32>, %i: tensor<?xi64, ["length"]>) -> tensor<1x?x16xf32, ["", "length", ""]> attributes {trivium.symbols = {length = "1..256:1", rows = "1..256:1"}} {
+  %p = "tri.mat_mul"(%x, %w) : (tensor<1x?x4xf32, ["", "length", ""]>, tensor<4x16xf32>) -> tensor<1x?x16xf32, ["", "length", ""]>
+  %y = "tri.gather"(%p, %i) {axis = 1 : i64} : (tensor<1x?x16xf32, ["", "length", ""]>, tensor<?xi64, ["length"]>) -> tensor<1x?x16xf32, ["", "length", ""]>
+  return %y : tensor<1x?x16xf32, ["", "length", ""]>
+}

@@ -104,6 +104,12 @@ def test_caches_are_written_in_place(session: trivium.Session) -> None:
     assert len(part.caches) == 4
 
 
+def test_logits_are_computed_for_the_rows_that_are_asked_for(session: trivium.Session) -> None:
+    shapes = [b.shape for b in session.manifest.buffers if b.shape[-1:] == (LONG.words,)]
+    assert shapes
+    assert all("sequence_length" not in map(str, shape) for shape in shapes)
+
+
 def test_five_texts_at_once_have_the_bits_of_each_alone(generator: trivium.Generator) -> None:
     texts = [generator.sequence() for _ in range(5)]
     for text, length in zip(texts, [599, 1, 37, 300, 64], strict=True):
