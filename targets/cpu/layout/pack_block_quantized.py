@@ -15,7 +15,7 @@ from ....dialects.cpu.block_quantized import BlockLayout
 from ....passes.core import Pass
 from ....passes.rewriting import NoMatch, Rewriter, rewrite
 from ..schedule.machine_pattern import MachinePattern
-from ..schedule.tiles import Tile, choose_tile
+from ..schedule.tiles import BLOCK_VECTORS, Tile, choose_tile
 from .packed_constants import constant_before
 
 
@@ -67,12 +67,8 @@ class _PackBlocks(MachinePattern):
     def _tile(self, op: tri.BlockQuantizedMatMul, rows: Size, columns: int) -> Tile:
         if op.activations:
             lanes = self.machine.lanes(32)
-            return Tile(1, min(DOT_VECTORS, -(-columns // lanes)), lanes)
+            return Tile(1, min(BLOCK_VECTORS, -(-columns // lanes)), lanes)
         return choose_tile(self.machine, "f32", rows, columns)
-
-
-DOT_VECTORS = 2
-"""The vectors of a panel of bytes, for any number of rows: one packing serves all programs."""
 
 
 def _shortest(scales: Array) -> Array:

@@ -81,14 +81,17 @@ SPARE_IN_BLOCKS = 4
 """Registers of a product of blocks of bytes that hold no sums: words of columns, and numbers."""
 
 
-def block_dot_tile(machine: Machine, rows: Size, width: int, vectors: int) -> Tile:
-    """Fill the registers with sums of blocks, and of all blocks, of at most some vectors.
+BLOCK_VECTORS = 2
+"""Vectors of columns of a panel of bytes, for any number of rows: one packing serves them all."""
+
+
+def block_dot_tile(machine: Machine, rows: Size, width: int) -> Tile:
+    """Fill the registers with sums of blocks, and of all blocks.
 
     A panel is `width` columns wide; the tile is a part of it.
     """
     lanes = math.gcd(width, machine.lanes(32))
-    count = width // lanes
-    vectors = next(v for v in range(vectors, 0, -1) if count % v == 0)
+    vectors = math.gcd(width // lanes, BLOCK_VECTORS)
     most = (machine.registers - SPARE_IN_BLOCKS) // (2 * vectors)
     return Tile(filled(rows, most), vectors, lanes)
 

@@ -19,7 +19,7 @@ from ...kernels.buffer import Buffer, Lanes, zero
 from ...kernels.builder import KernelBuilder
 from ...kernels.epilogue import Epilogue
 from ...kernels.functions.approximation import exp
-from ...kernels.index import IndexExpr, carry, index_of
+from ...kernels.index import IndexExpr, carry, for_each, index_of, when
 from ...kernels.products.contraction import splat
 from ...kernels.products.row_products import Columns, columns_of
 from ...kernels.reduction import Reduction
@@ -99,18 +99,48 @@ class ChunkedAttention:
         first = (lowest + (1 - self.op.window)).maximum(0) if self.op.window else IndexExpr(0)
         return first, end
 
-    def masked(self, scores: Value, place: IndexExpr, row: IndexExpr, left: IndexExpr) -> Value:
-        """Return scores of neighbouring rows, with -inf for those that a query does not see.
+    def hide(
+        self,
+        scores: Buffer,
+        place_of: Callable[[IndexExpr], IndexExpr],
+        numbers: IndexExpr,
+        places: tuple[IndexExpr, IndexExpr],
+        begin: IndexExpr,
+        span: tuple[IndexExpr, IndexExpr],
+    ) -> None:
+        """Replace scores of a chunk with rows that are not seen or not in use by -inf.
 
-        `place` is the position of the query; from the first row on, `left` rows are in use.
+        `place_of` returns the position of each of some queries, which are between two `places`. The
+        chunk begins at a row; it has scores of the rows of `span`, counted from there.
         """
-        lanes = Lanes(self.lanes)
-        seen = _numbers(lanes).less_equal(_clamped(place - row, lanes))
+        first, end = span
+        lowest, highest = places
+        seen_by_all = (lowest - begin - (CHUNK - 1)).minimum(end - CHUNK)
         if self.op.window:
-            gone = _clamped(place - self.op.window - row, lanes)
+            seen_by_all = seen_by_all.minimum(begin - highest + (self.op.window - 1))
+
+        def hide(number: IndexExpr) -> None:
+            place, lanes = place_of(number), Lanes(self.lanes)
+
+            def vector(row: IndexExpr) -> None:
+                seen = self._seen(place - begin - row, end - row, lanes)
+                loaded = scores.load([number, row], lanes)
+                scores.store(seen.select(loaded, -math.inf), [number, row], lanes)
+
+            for_each(end, vector, step=self.lanes, start=first)
+
+        when(seen_by_all.less(0), lambda: for_each(numbers, hide))
+
+    def _seen(self, place: IndexExpr, left: IndexExpr, lanes: Lanes) -> Value:
+        """Return which of neighbouring rows a query sees; its position counts from the first one.
+
+        From that row on, `left` rows are in use.
+        """
+        seen = _numbers(lanes).less_equal(_clamped(place, lanes))
+        if self.op.window:
+            gone = _clamped(place - self.op.window, lanes)
             seen = seen.logical_and(_numbers(lanes).greater(gone))
-        seen = seen.logical_and(_numbers(lanes).less(_clamped(left, lanes)))
-        return seen.select(scores, -math.inf)
+        return seen.logical_and(_numbers(lanes).less(_clamped(left, lanes)))
 
     def highest_score(
         self, scores: Buffer, number: IndexExpr, first: IndexExpr, end: IndexExpr

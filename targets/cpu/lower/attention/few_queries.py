@@ -10,7 +10,7 @@ from typing import Any
 from .....dialects.core.sizes.atoms import Size, is_symbolic
 from ...kernels.buffer import Buffer, Lanes, zero
 from ...kernels.epilogue import each_vector
-from ...kernels.index import IndexExpr, carry, for_each, when_else
+from ...kernels.index import IndexExpr, carry, for_each, rolled, when_else
 from ...kernels.loops import Piece, Section, cut, spread
 from ...kernels.products.contraction import splat
 from ...kernels.products.row_products import (
@@ -23,8 +23,11 @@ from ...kernels.products.row_products import (
 from ...kernels.value import Value
 from .chunks import CHUNK, SIDE_BY_SIDE, ChunkedAttention, Totals
 
-TOGETHER = 4
-"""Queries that share what is loaded of a row."""
+SCORED = 2
+"""Queries that share what is loaded of a row of keys: more of their sums are not in registers."""
+
+MIXED = 4
+"""Queries that share what is loaded of a row of values."""
 
 
 class FewQueries(ChunkedAttention):
@@ -83,9 +86,14 @@ class FewQueries(ChunkedAttention):
         q, keys, values = self.q.part(head), self.k.part(head), self.v.part(head)
         skipped = (first - begin) // self.lanes * self.lanes
         count = end - begin
-        fetched = rows_from(values, begin)
-        self._each_block(
-            lambda taken: self._score(q, keys, start, begin, (skipped, count), taken, fetched)
+        self._score(q, rows_from(keys, begin), (skipped, count), rows_from(values, begin))
+        self.hide(
+            self.scores,
+            lambda number: start + number % self.queries,
+            IndexExpr(self.numbers),
+            (start, start + (IndexExpr(self.queries) - 1)),
+            begin,
+            (skipped, count),
         )
 
         def highest(number: IndexExpr) -> None:
@@ -102,6 +110,7 @@ class FewQueries(ChunkedAttention):
         fetched = rows_from(keys, begin + CHUNK)
         span = first - begin, count
         self._each_block(
+            MIXED,
             lambda taken: self.mix(
                 rows_from(values, begin),
                 self.scores,
@@ -111,28 +120,21 @@ class FewQueries(ChunkedAttention):
                     value, [*at, number, column], lanes
                 ),
                 lambda row: prefetch_row(fetched, row),
-            )
+            ),
         )
 
-    def _each_block(self, body: Callable[[list[IndexExpr]], None]) -> None:
+    def _each_block(self, size: int, body: Callable[[list[IndexExpr]], None]) -> None:
         """Emit code for each few of the numbered queries."""
-        full, rest, _ = cut(self.numbers, TOGETHER)
-        for_each(full, lambda i: body([i * TOGETHER + r for r in range(TOGETHER)]))
+        full, rest, _ = cut(self.numbers, size)
+        for_each(full, lambda i: body([i * size + r for r in range(size)]))
         if is_symbolic(rest):
-            left = full * TOGETHER
+            left = full * size
             for_each(rest, lambda i: body([i + left]))
         elif rest:
-            body([IndexExpr(full * TOGETHER) + r for r in range(rest)])
+            body([IndexExpr(full * size) + r for r in range(rest)])
 
     def _score(
-        self,
-        q: Buffer,
-        keys: Buffer,
-        start: IndexExpr,
-        begin: IndexExpr,
-        span: tuple[IndexExpr, IndexExpr],
-        numbers: Sequence[IndexExpr],
-        fetched: Buffer,
+        self, q: Buffer, keys: Buffer, span: tuple[IndexExpr, IndexExpr], fetched: Buffer
     ) -> None:
         """Store the scores of queries, a vector of rows at a time; prefetch the values of these."""
         first, end = span
@@ -144,11 +146,15 @@ class FewQueries(ChunkedAttention):
                 prefetch_row(fetched, each)
             if last is not None:
                 rows = [each.minimum(last) for each in rows]
-            products = row_products(q, numbers, rows_from(keys, begin), rows)
-            for number, product in zip(numbers, products, strict=True):
-                place = start + number % self.queries
-                score = self.masked(product * self.op.scale, place, begin + row, end - row)
-                self.scores.store(score, [number, row], Lanes(self.lanes))
+
+            def score(numbers: Sequence[IndexExpr]) -> None:
+                products = row_products(q, numbers, keys, rows)
+                for number, product in zip(numbers, products, strict=True):
+                    scores = product * self.op.scale
+                    self.scores.store(scores, [number, row], Lanes(self.lanes))
+
+            with rolled():
+                self._each_block(SCORED, score)
 
         for_each(whole, lambda row: block(row, None), step=self.lanes, start=first)
         for_each(end, lambda row: block(row, end - 1), step=self.lanes, start=whole)

@@ -10,7 +10,7 @@ from typing import Any
 from .....dialects.core.sizes.dim import ceildiv
 from ...kernels.buffer import Buffer, Lanes, zero
 from ...kernels.epilogue import each_vector
-from ...kernels.index import IndexExpr, for_each, index_of, when
+from ...kernels.index import IndexExpr, for_each, index_of
 from ...kernels.loops import Piece, Section, cut
 from ...kernels.products.contraction import splat
 from ...kernels.products.row_products import ColumnProducts, columns_of, rows_from
@@ -127,10 +127,14 @@ class ManyQueries(ChunkedAttention):
             for_each(count, tile, step=ROWS)
 
         for_each(rows, score, step=self.strip)
-        seen_by_all = (places[0] - begin - (CHUNK - 1)).minimum(rows - CHUNK)
-        if self.op.window:
-            seen_by_all = seen_by_all.minimum(begin - places[1] + (self.op.window - 1))
-        when(seen_by_all.less(0), lambda: for_each(count, lambda i: self._mask(i, begin, rows)))
+        self.hide(
+            self.scores,
+            lambda i: index_of(self.places.load([i])),
+            count,
+            places,
+            begin,
+            (IndexExpr(0), rows),
+        )
         for_each(count, lambda i: self._find_highest(i, rows))
         for_each(count, lambda i: self._exponentiate(i, rows))
         for_each(count, self._merge, step=self.lanes)
@@ -146,16 +150,6 @@ class ManyQueries(ChunkedAttention):
             ),
             step=self.rows,
         )
-
-    def _mask(self, i: IndexExpr, begin: IndexExpr, rows: IndexExpr) -> None:
-        """Hide the rows that a query does not see."""
-        place, lanes = index_of(self.places.load([i])), Lanes(self.lanes)
-
-        def vector(row: IndexExpr) -> None:
-            scores = self.scores.load([i, row], lanes)
-            self.scores.store(self.masked(scores, place, begin + row, rows - row), [i, row], lanes)
-
-        for_each(rows, vector, step=self.lanes)
 
     def _find_highest(self, i: IndexExpr, rows: IndexExpr) -> None:
         self.mine.store(self.highest_score(self.scores, i, IndexExpr(0), rows), [i])

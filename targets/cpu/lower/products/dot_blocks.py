@@ -1,18 +1,15 @@
 """Lowerings of products of rounded activations with packed matrices of few bits."""
 
-from dataclasses import replace
-
 from .....dialects import cpu
-from .....dialects.core.sizes.atoms import Size, is_symbolic
-from .....dialects.core.sizes.limits import at_least
+from .....dialects.core.sizes.atoms import Size
 from .....dialects.cpu.vnni import BYTES
 from .....dialects.tri.linear_algebra.block_quantized import LARGEST, ROUNDED
 from ....kernels.arithmetic import compute_dtype
 from ...kernels.buffer import Buffer, Lanes, zero
 from ...kernels.builder import KernelBuilder
 from ...kernels.epilogue import Epilogue
-from ...kernels.index import IndexExpr, for_each, least
-from ...kernels.loops import Section, each, spread
+from ...kernels.index import IndexExpr, for_each
+from ...kernels.loops import each
 from ...kernels.products.block_dot import BlockContraction, RoundedRows
 from ...kernels.products.block_panels import BlockPanel
 from ...kernels.products.contraction import splat
@@ -20,7 +17,7 @@ from ...kernels.products.dot import choose_dot
 from ...kernels.strips import Strip
 from ...kernels.value import Value
 from ...registry import template
-from ...schedule.tiles import Tile, block_dot_tile
+from ...schedule.tiles import block_dot_tile
 
 
 @template(cpu.QuantizeBlocks)
@@ -115,21 +112,9 @@ def lower_dot_block_mat_mul(
         multiply=choose_dot(kernel.machine, "ui8", op.bits),
         stored=panel,
         rounded=left,
+        once=True,
     )
-
-    def sections(wanted: Size, tile: Tile) -> list[Section]:
-        # Few rows take one pass; of many, a second one for the rest costs little, and less code.
-        taken = replace(product, once=tile is few)
-        made = taken.sections(tile, (), lambda _: taken)
-        return [section.only_if(wanted) for section in made]
-
-    few, many = (block_dot_tile(kernel.machine, rows, panel.width, most) for most in (2, 1))
-    if at_least(few.rows, rows):
-        forms: list[tuple[Size, Tile]] = [(1, few)]
-    else:
-        is_many = least(rows // (few.rows + 1), 1)
-        forms = [(is_many, many), (1 - is_many, few)] if is_symbolic(rows) else [(1, many)]
-    spread(*(section for form in forms for section in sections(*form)))
+    product.emit(block_dot_tile(kernel.machine, rows, panel.width))
 
 
 def rows_of(a: Buffer) -> Size:
