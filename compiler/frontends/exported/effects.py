@@ -18,8 +18,8 @@ CALL = "higher_order::with_effects"
 def without_effects(program: Program) -> Program:
     """Return a program without tokens; one that has none is returned as it is.
 
-    An operator with an effect is in its place, as any other: nodes are in order. Its arguments have
-    numbers in the place of names, since torch does not name them there.
+    An operator with an effect is in its place, as any other: nodes are in order. Those of its
+    arguments that torch does not name there have numbers in the place of names.
     """
     if not any(node.type == CALL for node in program.nodes):
         return program
@@ -33,10 +33,15 @@ def without_effects(program: Program) -> Program:
 
 def _called(node: ProgramNode) -> ProgramNode:
     """Return the operator that a node calls for its effect."""
-    _, operator, *operands = node.arguments.values()
-    arguments = {str(index): each for index, each in enumerate(operands)}
+    (_, operator), operands = list(node.arguments.values())[:2], list(node.arguments.items())[2:]
+    arguments = {_key(key): each for key, each in operands}
     results = list(_results(node))
     return replace(node, type=str(operator), arguments=arguments, results=results)
+
+
+def _key(key: str) -> str:
+    """Return a name as it is, and the number of an operand without those of token and operator."""
+    return str(int(key) - 2) if key.isdecimal() else key
 
 
 def _results(node: ProgramNode) -> Iterator[Result]:

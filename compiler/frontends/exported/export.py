@@ -16,7 +16,6 @@ from ..torch.modules import in_inference, raised
 from .example_sizes import Arguments, varying_examples
 from .functional import functional, is_in_place
 from .graph import Program
-from .inline import inlined
 from .supported import unsupported_nodes
 
 if TYPE_CHECKING:
@@ -97,7 +96,7 @@ def _as_it_is(program: "ExportedProgram") -> Program | None:
     from .fx_reader import read_in_memory
 
     try:
-        made, faults = functional(inlined(read_in_memory(program)))
+        made, faults = functional(read_in_memory(program))
     except CompileError:
         return None
     return None if faults or any(unsupported_nodes(made.nodes)) else made

@@ -13,8 +13,9 @@ from typing import Any, cast
 from ....dialects.core.errors import Diagnostic
 from ..torch.aten import aten_rule
 from .aliases import may_alias
+from .effects import without_effects
 from .graph import Port, Program, ProgramNode, Reference, Result, TensorType
-from .inline import renamed
+from .inline import inlined, renamed
 from .state import UPDATE
 
 ADVICE = "call run_decompositions({}) of the program before it is saved"
@@ -27,14 +28,15 @@ _MUTATIONS = {"buffer": "buffer_mutation", "parameter": "parameter_mutation", "u
 
 
 def functional(program: Program) -> tuple[Program, list[Diagnostic]]:
-    """Return a program without operators in place; one that has none is returned as it is.
+    """Return a program without operators in place, tokens, and calls of graphs.
 
     The list has what cannot be expressed: what is used after it was changed by way of a view, and
     operators that have no functional form.
     """
-    if not any(map(_writes, program.nodes)):
-        return program, []
-    return _Functional(program).program()
+    plain = without_effects(inlined(program))
+    if not any(map(_writes, plain.nodes)):
+        return plain, []
+    return _Functional(plain).program()
 
 
 def is_in_place(type_: str) -> bool:

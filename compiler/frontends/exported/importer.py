@@ -15,10 +15,8 @@ from ..torch.operands import parts_of
 from ..torch.registry import Complex
 from .archive import Source, read_archive
 from .bind import resolved
-from .effects import without_effects
 from .functional import functional
 from .graph import Port, Program, Reference
-from .inline import inlined
 from .inputs import InputSizes, is_complex, user_inputs
 from .nodes import NodeImporter, Scope
 from .state import BUFFER_KINDS, UPDATE, next_name, state_inputs
@@ -44,7 +42,7 @@ def import_exported(
     invalid.
     """
     read = source if isinstance(source, Program) else read_archive(source)
-    program, faults = functional(without_effects(inlined(read)))
+    program, faults = functional(read)
     check_supported(program, faults)
     with ir.Location.unknown():
         return _Importer(program).run(shapes or {}, constants or {})

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 import trivium
+from trivium.compiler.frontends.exported.effects import without_effects
+from trivium.compiler.frontends.exported.fx_reader import read_in_memory
 
 torch = pytest.importorskip("torch")
 from torch import linalg, nn  # noqa: E402
@@ -90,6 +92,14 @@ def test_operators_with_effects_are_checks_that_are_dropped(tmp_path: Path) -> N
         assert list(made) == ["out0"]
         np.testing.assert_allclose(made["out0"], b.numpy() / 2 + 1, rtol=1e-6)
         assert np.isnan(session.run({"a": 0 * a.numpy(), "b": b.numpy()})["out0"]).all()
+
+
+def test_operators_with_effects_keep_the_names_of_their_arguments() -> None:
+    a, b = torch.eye(3), torch.ones(3, 2)
+    read = without_effects(read_in_memory(export(Solved(), (a, b)).run_decompositions()))
+    (check,) = (node for node in read.nodes if node.type == "aten::_linalg_check_errors")
+    info, *_ = check.arguments.values()
+    assert check.arguments == {"0": info, "1": "torch.linalg.solve", "is_matrix": True}
 
 
 class Telling(nn.Module):
