@@ -77,7 +77,7 @@ func.func @keeps_elementwise_ops_of_inputs(%x: tensor<1x100x4xf32>, %i: tensor<1
 // CHECK:         %[[ROWS:.*]] = "tri.gather"({{.*}}) {{.*}} -> tensor<1x?x4xf32, ["", "rows", ""]>
 // CHECK:         "tri.mat_mul"(%[[ROWS]], %{{.*}}) {{.*}} -> tensor<1x?x16xf32, ["", "rows", ""]>
 // CHECK-NEXT:    return
-func.func @gathers_rows_of_any_number(%x: tensor<1x?x4xf32, ["", "length", ""]>, %w: tensor<4x16xf32>, %i: tensor<?xi64, ["rows"]>) -> tensor<1x?x16xf32, ["", "rows", ""]> attributes {trivium.symbols = {length = "1..256:1", rows = "1..256:1"}} {
+func.func @gathers_rows_of_any_number(%x: tensor<1x?x4xf32, ["", "length", ""]>, %w: tensor<4x16xf32>, %i: tensor<?xi64, ["rows"]>) -> tensor<1x?x16xf32, ["", "rows", ""]> attributes {trivium.symbols = {length = "1..256:100", rows = "1..256:100"}} {
   %p = "tri.mat_mul"(%x, %w) : (tensor<1x?x4xf32, ["", "length", ""]>, tensor<4x16xf32>) -> tensor<1x?x16xf32, ["", "length", ""]>
   %y = "tri.gather"(%p, %i) {axis = 1 : i64} : (tensor<1x?x16xf32, ["", "length", ""]>, tensor<?xi64, ["rows"]>) -> tensor<1x?x16xf32, ["", "rows", ""]>
   return %y : tensor<1x?x16xf32, ["", "rows", ""]>
@@ -87,7 +87,7 @@ func.func @gathers_rows_of_any_number(%x: tensor<1x?x4xf32, ["", "length", ""]>,
 // CHECK-LABEL: func.func @keeps_as_many_rows
 // CHECK:         "tri.mat_mul"
 // CHECK-NEXT:    "tri.gather"
-func.func @keeps_as_many_rows(%x: tensor<1x?x4xf32, ["", "length", ""]>, %w: tensor<4x16xf32>, %i: tensor<?xi64, ["length"]>) -> tensor<1x?x16xf32, ["", "length", ""]> attributes {trivium.symbols = {length = "1..256:1", rows = "1..256:1"}} {
+func.func @keeps_as_many_rows(%x: tensor<1x?x4xf32, ["", "length", ""]>, %w: tensor<4x16xf32>, %i: tensor<?xi64, ["length"]>) -> tensor<1x?x16xf32, ["", "length", ""]> attributes {trivium.symbols = {length = "1..256:100", rows = "1..256:100"}} {
   %p = "tri.mat_mul"(%x, %w) : (tensor<1x?x4xf32, ["", "length", ""]>, tensor<4x16xf32>) -> tensor<1x?x16xf32, ["", "length", ""]>
   %y = "tri.gather"(%p, %i) {axis = 1 : i64} : (tensor<1x?x16xf32, ["", "length", ""]>, tensor<?xi64, ["length"]>) -> tensor<1x?x16xf32, ["", "length", ""]>
   return %y : tensor<1x?x16xf32, ["", "length", ""]>

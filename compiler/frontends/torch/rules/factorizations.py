@@ -121,9 +121,14 @@ def geqrf(input: Value) -> tri.HouseholderQr:
     return tri.HouseholderQr.build(input)
 
 
-@torch_op("torch.linalg.householder_product", "torch.orgqr")
+@torch_op("torch.linalg.householder_product")
 def householder_product(input: Value, tau: Value) -> tri.HouseholderProduct:
     return tri.HouseholderProduct.build(input, tau)
+
+
+@torch_op("torch.orgqr")
+def orgqr(input: Value, input2: Value) -> tri.HouseholderProduct:
+    return householder_product(input, input2)
 
 
 @torch_op("torch.linalg.qr")

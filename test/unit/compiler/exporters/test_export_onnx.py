@@ -10,6 +10,7 @@ import onnx
 import onnxruntime
 import pytest
 from examples import Example, examples
+from examples_factors import FACTORS
 from examples_math import MATH
 from examples_moves import MOVES
 from examples_networks import NETWORKS
@@ -36,6 +37,7 @@ NOT_IN_ONNX = {
     *(tri.CachedAttention, tri.CouplePairs, tri.IndexedMatMul, tri.Inverse),
     *(tri.Atan2, tri.Expm1, tri.Lgamma, tri.Log1p),
     *(tri.Requantize, tri.RequantizeMean),
+    *FACTORS,
     *WHOLE_OPS,
 }
 """What ONNX has in parts is taken apart before, the others it lacks."""

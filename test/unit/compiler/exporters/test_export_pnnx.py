@@ -8,6 +8,7 @@ import onnx
 import onnxruntime
 import pytest
 from examples import Example, examples
+from examples_factors import FACTORS
 from examples_math import MATH
 from examples_moves import MOVES
 from examples_networks import NETWORKS
@@ -30,6 +31,7 @@ from trivium.dialects.core.tensor import Array
 
 EXAMPLES = MATH | MOVES | NETWORKS | NN
 NOT_IN_TORCH = {
+    *FACTORS,
     *(
         tri.BitCast,
         tri.CouplePairs,
