@@ -2,8 +2,6 @@
 
 from collections.abc import Hashable, Mapping
 
-import numpy as np
-
 from ..dialects import tri
 from ..dialects.core.mlir import PassManager, ir
 from ..dialects.core.module import Module, functions
@@ -75,8 +73,7 @@ def _duplicates(weights: Mapping[str, Array]) -> Duplicates:
     alike: dict[Hashable, list[str]] = {}
     duplicates: dict[str, str] = {}
     for name, array in weights.items():
-        flat = np.ascontiguousarray(array).reshape(-1)
-        sample = flat[:: flat.size // SAMPLES + 1].tobytes()
+        sample = array.flat[:: array.size // SAMPLES + 1].tobytes()
         others = alike.setdefault((array.dtype.name, array.shape, sample), [])
         duplicate = next((other for other in others if same_bits(weights[other], array)), None)
         if duplicate is None:
