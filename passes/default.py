@@ -48,6 +48,7 @@ SIMPLIFY: tuple[Pass, ...] = (
     Decompose(ops=WHOLE),  # first: all other passes look at the parts
     SinkDequantize(),  # before constants are folded: weights are still integers
     HoistGather(),
+    FoldBatchNorm(alone=False),  # early: there are fewer ops for what follows
     FoldConstants(),
     Eliminate(),
     Cse(),

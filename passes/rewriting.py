@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from typing import Any, TypeVar
 
 from ..dialects.core.errors import Undecided
-from ..dialects.core.interpret import ConstantEvaluator
+from ..dialects.core.interpret import WEIGHT, ConstantEvaluator
 from ..dialects.core.location import (
     fuse_locations,
     inner_location,
@@ -19,9 +19,6 @@ from ..dialects.core.mlir import ir
 from ..dialects.core.module import Module, ops
 from ..dialects.core.op import Op, view
 from ..dialects.core.tensor import Array
-
-WEIGHT = "tri.weight"
-"""The op that names an array of `Module.weights`."""
 
 AnyOp = TypeVar("AnyOp", bound=Op)
 

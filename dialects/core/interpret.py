@@ -18,6 +18,9 @@ from .sizes.dim import symbols_of
 from .symbol_table import checks_of
 from .tensor import Array, numpy_dtype
 
+WEIGHT = "tri.weight"
+"""The op that names an array of `Module.weights`."""
+
 Observer = Callable[[Op, tuple[Array, ...]], None]
 
 
@@ -103,7 +106,7 @@ def compute(
 
     `sizes` are those of the symbols in attributes, by name.
     """
-    if op.op_name == "tri.weight":
+    if op.op_name == WEIGHT:
         return (weights[op.attributes["name"]],)
     with np.errstate(all="ignore"):
         got = op.evaluate(groups, sizes)
@@ -155,6 +158,13 @@ def compute_on_demand(
             compute(current, op)
 
 
+def _weight_name(value: ir.Value) -> str | None:
+    """Return the name of the weight that a value is, if it is one: these are asked for most."""
+    if not isinstance(value, ir.OpResult) or value.owner.name != WEIGHT:
+        return None
+    return str(value.owner.attributes["name"].value)
+
+
 UNCHECKED_BYTES, MOST_GROWTH = 16 << 20, 16
 """Up to which size results are computed at compile time, and how many times that of all weights."""
 
@@ -176,11 +186,15 @@ class ConstantEvaluator:
         self._known: dict[ir.Value, Array | None] = {}
 
     def __call__(self, value: ir.Value) -> Array | None:
+        if (name := _weight_name(value)) is not None:
+            return self.weights.get(name)
         compute_on_demand(value, self._known, self._evaluated, self._compute)
         return self._known[value]
 
     def is_constant(self, value: ir.Value) -> bool:
         """Report whether a value can be computed, without computing it."""
+        if (name := _weight_name(value)) is not None:
+            return name in self.weights
         pending, seen = [value], {value}
         while pending:
             current = pending.pop()
@@ -196,7 +210,7 @@ class ConstantEvaluator:
         self._known.clear()
 
     def _lacks(self, op: Op) -> bool:
-        return op.op_name == "tri.weight" and op.attributes["name"] not in self.weights
+        return op.op_name == WEIGHT and op.attributes["name"] not in self.weights
 
     def evaluates(self, op: Op) -> bool:
         """Report whether the results of an op are computed if its operands are constant."""

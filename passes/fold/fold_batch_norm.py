@@ -19,15 +19,19 @@ class FoldBatchNorm(Pass):
 
     That op is a Conv, ConvTranspose, Gemm or MatMul, perhaps with a reshape that keeps the
     channels in between, and nothing else may use its result. Other batch normalisations become a
-    product and a sum. All parameters must be constants; they are combined in f64.
+    product and a sum, but with `alone=false`. All parameters must be constants; they are combined
+    in f64.
 
         %c = tri.conv %x, %w; %y = tri.batch_norm %c   =>   %y = tri.conv %x, %w', %b'
         %y = tri.batch_norm %x                         =>   %m = tri.mul %x, %s; %y = tri.add %m, %t
     """
 
+    alone: bool = True
+
     def run(self, module: Module) -> None:
         rewrite(module, _AfterLinear(), _AfterReshape())
-        rewrite(module, _Alone())
+        if self.alone:
+            rewrite(module, _Alone())
 
 
 class _AfterLinear(Pattern):
