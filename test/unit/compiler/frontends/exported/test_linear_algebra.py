@@ -116,3 +116,24 @@ def test_other_operators_with_effects_are_refused_by_name() -> None:
     with pytest.raises(trivium.CompileError, match="'aten::_print' operator") as caught:
         trivium.compile(program)
     assert len(caught.value.diagnostics) == 1
+
+
+@pytest.mark.parametrize("condition", [1e1, 1e3, 1e5])
+@pytest.mark.parametrize("left", [True, False])
+def test_what_a_solution_leaves_is_as_little_as_of_torch(condition: float, left: bool) -> None:
+    draw = torch.Generator().manual_seed(0)
+    turns = [linalg.qr(torch.randn(32, 32, dtype=torch.float64, generator=draw))[0] for _ in "uv"]
+    sizes = torch.logspace(0, -np.log10(condition), 32, dtype=torch.float64)
+    a = (turns[0] * sizes @ turns[1]).float()
+    b = torch.randn(32, 32, generator=draw)
+
+    class Solve(nn.Module):
+        def forward(self, a: Any, b: Any) -> Any:
+            return linalg.solve(a, b, left=left)
+
+    def residual(x: Any) -> float:
+        whole = a.double() @ x.double() if left else x.double() @ a.double()
+        return float((whole - b.double()).norm() / (a.double().norm() * x.double().norm()))
+
+    made = trivium.compile(Solve(), (a, b))(a.numpy(), b.numpy())
+    assert residual(torch.from_numpy(made)) < 3 * residual(linalg.solve(a, b, left=left))
