@@ -21,6 +21,7 @@ from .package import Package
 from .plans.address_run import AddressRuns
 from .plans.exact import ExactRuns, ExactSessions
 from .plans.fast_path import fast_run
+from .plans.kept_values import KeepsValues
 from .plans.plan import Plan
 from .plans.plan_cache import Plans
 from .plans.ports import BoundRun, Ports
@@ -46,7 +47,7 @@ Ts = TypeVarTuple("Ts")
 _NONE: Mapping[str, Any] = MappingProxyType({})
 
 
-class Session(ExactRuns, AddressRuns):
+class Session(ExactRuns, AddressRuns, KeepsValues):
     """Run a package, one call at a time; `clone` it to run in several threads.
 
     Arrays may be on a GPU where the package runs on one. `with` closes the session at its end.
@@ -107,12 +108,13 @@ class Session(ExactRuns, AddressRuns):
 
     def _prepare_fast_run(self) -> None:
         self._fast = None
-        if self._memory.strings is None and not self._spaces and not self._closed:
+        simple = self._memory.strings is None and not self.manifest.kept
+        if simple and not self._spaces and not self._closed:
             work = (self._bases, self._plan.steps, self._busy)
             self._fast = fast_run(self._ports, self._ports.inputs, self._ports.outputs, *work)
         if self._plans is not None:
             self._plans.renew(self._busy)
-            self._fast = self._plans.run if self._memory.strings is None else None
+            self._fast = self._plans.run if simple else None
         self._share()
 
     @property
@@ -146,7 +148,7 @@ class Session(ExactRuns, AddressRuns):
     @property
     def outputs(self) -> tuple[Port, ...]:
         """Return what comes out, in order."""
-        return spelled_ports(self.manifest.outputs, self.manifest.symbols)
+        return spelled_ports(self.manifest.returned, self.manifest.symbols)
 
     @property
     def symbols(self) -> Mapping[str, Symbol]:
@@ -312,7 +314,7 @@ class Session(ExactRuns, AddressRuns):
         if self._plans is not None:
             plan = self._plans.at(tuple([cast("NDArray[Any]", a).shape for a in arrays]))
             if plan.rest is not None:
-                plan.rest.check_given((*given, *self._ports.kept_outputs))
+                plan.rest.check_given((*given, *self._ports.unreturned))
         return plan, self._ports.give(given, plan.outputs, arrays)
 
     def _run_on_device(self, feeds: Mapping[str, object]) -> "dict[str, DeviceArray]":
@@ -320,7 +322,7 @@ class Session(ExactRuns, AddressRuns):
             feeds, exact = self._choose(feeds)
             if exact is not None:
                 return exact._release_after(exact._run_on_device, feeds)
-        ports, kept = self._on_device().ports, self._ports.kept_outputs
+        ports, kept = self._on_device().ports, self._ports.unreturned
         outputs = self._ports.outputs
         if self._plans is not None:
             feeds, shapes = self._ports.shaped(feeds)

@@ -15,6 +15,7 @@ from ..sizes.symbols import spelled_ports
 from ..sizes.values import Shapes
 from ..slots import Slot, by_name, check_known, is_on_device, overlap, shape_of, wrong_names
 from ..strings import Strings
+from .kept_values import KeptValues
 
 if TYPE_CHECKING:
     from ..gpu.ports import DevicePorts
@@ -56,6 +57,7 @@ class Ports:
         self.carried = CarriedState()
         self.updated = contents.updated
         self._updated_inputs = frozenset(contents.updated.values())
+        self.kept = KeptValues(contents.kept)
 
     @property
     def updated_inputs(self) -> frozenset[str]:
@@ -63,8 +65,8 @@ class Ports:
         return self._updated_inputs
 
     @property
-    def kept_outputs(self) -> frozenset[str]:
-        """Return the names of the outputs that a run does not return."""
+    def unreturned(self) -> frozenset[str]:
+        """Return the names of the outputs that are state, which a run does not return."""
         return self.carried.outputs.union(self.updated)
 
     def take(self, given: Mapping[str, object]) -> list[Bound]:
@@ -165,12 +167,15 @@ class Ports:
         return run
 
     def finish(self, results: dict[str, Any]) -> dict[str, Any]:
-        """Return the results of a run, text as arrays of Python strings; advance what is state."""
+        """Return the results of a run, text as arrays of Python strings; advance what is state.
+
+        Values that are kept are no results.
+        """
         self.carried.advance()
         if self._strings is not None:
             text = (slot.name for slot in self.outputs if slot.holds_text and slot.name in results)
             results |= {name: self._strings.texts(results[name]) for name in text}
-        return results
+        return self.kept.take(results)
 
     def _given(self, slot: Slot, value: object, run: BoundRun) -> Bound:
         """Take an array of the caller for an output."""

@@ -13,13 +13,16 @@ from ...runtime.errors import RunError
 from .. import arguments, feeds
 from ..progress import shown_progress
 
+ALL = "*"
+"""The pattern of all values."""
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", metavar="MODEL", help=f"a package (.trv), or {arguments.MODEL}")
     parser.add_argument(
         "--input",
         metavar="NAME=FILE.npy",
-        dest="inputs",
+        dest="input_files",
         type=arguments.file,
         action=arguments.Table,
         help="read an input from a file",
@@ -35,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--output",
         metavar="NAME=FILE.npy",
-        dest="outputs",
+        dest="output_files",
         type=arguments.file,
         action=arguments.Table,
         help="write an output to a file",
@@ -46,6 +49,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=arguments.count,
         help="run N more times and print the median and the least time",
     )
+    parser.add_argument(
+        "--dump",
+        metavar="DIR",
+        help="write the outputs and the values that --keep names, all of them without it, to "
+        "DIR/NAME.npy",
+    )
     arguments.add_load_arguments(parser)
     arguments.add_compile_arguments(parser)
 
@@ -55,16 +64,18 @@ def run(flags: argparse.Namespace) -> None:
     from ...runtime.session import Session
 
     session = Session(_package(flags), threads=flags.threads, device=flags.device)
-    for name in set(flags.outputs) - {port.name for port in session.outputs}:
+    for name in set(flags.output_files) - {port.name for port in session.outputs}:
         known = ", ".join(f"'{port.name}'" for port in session.outputs)
         raise RunError(f"no output is named '{name}', there are {known}")
-    given = feeds.read(flags.inputs)
+    given = feeds.read(flags.input_files)
     if flags.random is not None:
         ports = feeds.ports_of_run(session.manifest, given)
         given = feeds.complete(given, ports, flags.random)
     results = session.run(given)
-    for name, path in sorted(flags.outputs.items()):
+    for name, path in sorted(flags.output_files.items()):
         feeds.write(path, results[name])
+    if flags.dump:
+        feeds.dump(flags.dump, results | {n: session.value(n) for n in session.manifest.kept})
     for name, array in results.items():
         print(feeds.describe(name, array))
     if flags.repeat:
@@ -77,7 +88,10 @@ def _package(flags: argparse.Namespace):
 
         arguments.refuse_key(flags, flags.model)
         with shown_progress() as progress:
-            return build(flags.model, progress=progress, **arguments.compile_arguments(flags))
+            given = arguments.compile_arguments(flags)
+            if flags.dump:
+                given.setdefault("keep", ALL)
+            return build(flags.model, progress=progress, **given)
     if given := arguments.given_compile_arguments(flags):
         flags.refuse(f"{', '.join(given)}: '{flags.model}' is compiled already")
     return arguments.open_package(flags, flags.model)
