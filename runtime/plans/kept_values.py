@@ -1,19 +1,10 @@
 """Values that a session keeps when it has run: `session.value`."""
 
-import threading
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar, TypeVarTuple
-
-from numpy.typing import NDArray
+from collections.abc import Sequence
+from typing import Any
 
 from ..errors import RunError
 from ..slots import quote
-
-if TYPE_CHECKING:
-    from .ports import Ports
-
-T = TypeVar("T")
-Ts = TypeVarTuple("Ts")
 
 
 class KeptValues:
@@ -40,21 +31,3 @@ class KeptValues:
         if name not in self._values:
             raise RunError(f"'{name}' has no value yet: run the session first")
         return self._values[name]
-
-
-class KeepsValues:
-    """Let the values be read that a session keeps."""
-
-    _busy: threading.Lock
-    _ports: "Ports"
-
-    def value(self, name: str) -> "NDArray[Any]":
-        """Return what the last run computed for a value that `compile` was told to keep.
-
-        It is alive as long as the caller holds it: the next run makes a new array. Raises RunError
-        for a value that is not kept, and before the first run.
-        """
-        return self._alone(self._ports.kept.value, name)
-
-    def _alone(self, work: Callable[[*Ts], T], *arguments: *Ts) -> T:
-        raise NotImplementedError

@@ -19,6 +19,7 @@ from .kept_values import KeptValues
 
 if TYPE_CHECKING:
     from ..gpu.ports import DevicePorts
+    from ..observe.selection import Selection
 
 
 class BoundRun(NamedTuple):
@@ -38,6 +39,7 @@ class Ports:
     `devices` takes arrays that are on a GPU, None where the package has nothing for one. `carried`
     has the arrays of inputs and outputs that are state. `strings` knows text, where there is any.
     `updated` has the inputs that a run updates in place, by the outputs that are their new values.
+    With a `selection`, there are the ports of a part of a run.
     """
 
     def __init__(
@@ -46,18 +48,23 @@ class Ports:
         bases: Bases,
         devices: "DevicePorts | None",
         strings: Strings | None = None,
+        selection: "Selection | None" = None,
     ) -> None:
         ports = spelled_ports((*contents.inputs, *contents.outputs), contents.symbols)
         slots = tuple(map(Slot.of, ports, count(FIRST_PORT)))
         self.inputs = slots[: len(contents.inputs)]
         self.outputs = slots[len(contents.inputs) :]
+        if selection is not None:
+            named = {slot.name: slot for slot in reversed(slots)}
+            self.inputs = tuple(named[name] for name in selection.inputs)
+            self.outputs = tuple(named[name] for name in selection.outputs)
         self._bases = bases
         self.devices = devices
         self._strings = strings
         self.carried = CarriedState()
         self.updated = contents.updated
         self._updated_inputs = frozenset(contents.updated.values())
-        self.kept = KeptValues(contents.kept)
+        self.kept = KeptValues(contents.kept if selection is None else ())
 
     @property
     def updated_inputs(self) -> frozenset[str]:

@@ -8,13 +8,20 @@ import argparse
 import time
 from collections.abc import Callable
 from statistics import median
+from typing import TYPE_CHECKING
 
 from ...runtime.errors import RunError
 from .. import arguments, feeds
 from ..progress import shown_progress
 
+if TYPE_CHECKING:
+    from ...runtime.session import Session
+
 ALL = "*"
 """The pattern of all values."""
+
+RUNS = 10
+"""How many runs a profile is of."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -55,6 +62,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="write the outputs and the values that --keep names, all of them without it, to "
         "DIR/NAME.npy",
     )
+    parser.add_argument(
+        "--profile",
+        metavar="N",
+        nargs="?",
+        type=arguments.count,
+        const=RUNS,
+        help=f"run N more times, {RUNS} by default, and print how long each kernel took",
+    )
+    parser.add_argument(
+        "--chrome-trace", metavar="FILE", help="write the profile for chrome://tracing, too"
+    )
+    arguments.add_json_argument(parser)
     arguments.add_load_arguments(parser)
     arguments.add_compile_arguments(parser)
 
@@ -76,10 +95,26 @@ def run(flags: argparse.Namespace) -> None:
         feeds.write(path, results[name])
     if flags.dump:
         feeds.dump(flags.dump, results | {n: session.value(n) for n in session.manifest.kept})
-    for name, array in results.items():
-        print(feeds.describe(name, array))
+    if not flags.json:
+        for name, array in results.items():
+            print(feeds.describe(name, array))
+    if flags.profile or flags.chrome_trace or flags.json:
+        _profile(session, given, flags)
     if flags.repeat:
         print(_measured(lambda: session.run(given), flags.repeat))
+
+
+def _profile(session: "Session", given: feeds.Arrays, flags: argparse.Namespace) -> None:
+    from ...dialects.core.files import replaced_file
+    from ..json_report import json_text
+    from ..profile_report import chrome_trace, describe_profile, profile_info
+
+    profile = session.profile(given, runs=flags.profile or RUNS)
+    info = profile_info(profile)
+    if flags.chrome_trace:
+        with replaced_file(flags.chrome_trace) as file:
+            file.write(chrome_trace(profile).encode())
+    print(json_text("run --profile", info) if flags.json else describe_profile(info))
 
 
 def _package(flags: argparse.Namespace):

@@ -23,6 +23,17 @@ def kept_of(function: ir.Operation) -> tuple[str, ...]:
         raise Invalid(f"attribute '{KEPT}' must be an array of strings") from None
 
 
+def is_kept(value: ir.Value) -> bool:
+    """Return whether a session keeps a value of a function: it must be there as it is named."""
+    for use in value.uses:
+        end = use.owner.operation
+        if end.name == "func.return" and KEPT in end.parent.attributes:
+            name = _outputs(end.parent)[use.operand_number]
+            if name in kept_of(end.parent):
+                return True
+    return False
+
+
 def set_kept(function: ir.Operation, names: Sequence[str]) -> None:
     """Write which outputs are kept."""
     function.attributes[KEPT] = to_attribute(tuple(names), tuple[str, ...])
