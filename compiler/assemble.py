@@ -16,6 +16,7 @@ from ..dialects.core.sizes.dim import symbol
 from ..dialects.core.states.carried import initial_of, state_of, updates_of
 from ..dialects.core.states.declared import states_of
 from ..dialects.core.states.generation import generation_of
+from ..dialects.core.states.kept import kept_of
 from ..dialects.core.symbol_table import checks_of, symbols_of_function
 from ..dialects.core.tensor import DTYPES
 from ..runtime import contents as m
@@ -187,6 +188,7 @@ class _Assembly:
             regions=self._regions(),
             carried=tuple(self._carried()),
             carried_arenas=self.program.carried_stages,
+            kept=kept_of(self.module.main),
             strings=self._strings(),
         )
         return name_sizes(manifest) if symbols else manifest

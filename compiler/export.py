@@ -1,6 +1,7 @@
 """From a model, a package or IR to a file of another format: `trivium export`."""
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,18 +32,22 @@ def export(
     format: str = "",
     shapes: Bindings | None = None,
     opt_level: int = 0,
+    inputs: str | Sequence[str] = (),
+    outputs: str | Sequence[str] = (),
 ) -> None:
     """Write a model, a package (`.trv`, or open) or IR (`.mlir`) in another format.
 
     `format` is "onnx", "pnnx", "mlir" or that of a plugin, by default the format with the suffix of
     the output; weights of PNNX are written to a `.bin` beside it, those of IR to a `.weights.npz`.
-    `shapes` and `opt_level` are those of `compile`: a model is written after the passes of the
-    level that are for any target, by default as it was imported; packages and IR are written as
-    they are. Raises CompileError with everything that has no equivalent in the format.
+    `shapes`, `opt_level`, `inputs` and `outputs` are those of `compile`: a model is written after
+    the passes of the level that are for any target, by default as it was imported; packages and IR
+    are written as they are. Raises CompileError with everything that has no equivalent in the
+    format.
     """
     form = _format(format, output)
     with new_context():
-        module = read_model(source, CompileOptions(shapes=shapes))
+        given = CompileOptions(shapes=shapes, inputs=inputs, outputs=outputs)
+        module = read_model(source, given)
         if not form.writes_symbols:
             need_static(module, f"files of {form.name} have exact sizes")
         if opt_level and find_format(source).has_levels:

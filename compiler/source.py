@@ -8,7 +8,9 @@ from ..dialects.core.discovery import import_all, load_plugins
 from ..dialects.core.errors import CompileError
 from ..dialects.core.module import Module
 from ..passes.bind_sizes import bind_decided_sizes
-from ..targets.options import DEFAULT, CompileOptions
+from ..passes.cut_model import CutModel
+from ..passes.keep_values import KeepValues
+from ..targets.options import DEFAULT, CompileOptions, listed
 from . import formats as built_in
 from .format import FORMATS, Format
 from .generation.description import described_decoder
@@ -86,6 +88,8 @@ def _opened(source: Any, options: CompileOptions) -> Callable[[CompileOptions], 
     def read(given: CompileOptions) -> Module:
         module = read_with(given)
         if not form.is_compiled:
+            CutModel(listed(given.inputs), listed(given.outputs)).run(module)
+            KeepValues(listed(given.keep)).run(module)
             declare_states(module, given.states or {})
         bind_decided_sizes(module)
         return module

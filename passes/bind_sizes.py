@@ -5,6 +5,7 @@ from typing import Any
 
 from ..dialects.core.attributes import order_of, tensor_of, type_of
 from ..dialects.core.errors import CompileError, Diagnostic
+from ..dialects.core.interface import set_signature
 from ..dialects.core.mlir import ir
 from ..dialects.core.module import Module, functions
 from ..dialects.core.op import Op, view
@@ -101,7 +102,7 @@ def _bind_function(
     for region in function.regions:
         for block in region.blocks:
             _bind_block(block, values)
-    _set_signature(function)
+    set_signature(function)
 
 
 def _remaining(checks: tuple[Check, ...], values: Sizes) -> dict[Check, None]:
@@ -174,12 +175,3 @@ def _substitute_type(value: ir.Value, values: Sizes) -> None:
     value.set_type(
         type_of(Tensor(replaced(tensor.shape, values), tensor.dtype), order_of(value.type))
     )
-
-
-def _set_signature(function: ir.Operation) -> None:
-    block = function.regions[0].blocks[0]
-    returned = block.operations[len(block.operations) - 1].operation.operands
-    signature = ir.FunctionType.get(
-        [each.type for each in block.arguments], [each.type for each in returned]
-    )
-    function.attributes["function_type"] = ir.TypeAttr.get(signature)

@@ -22,7 +22,7 @@ class Eliminate(Pass):
 
     def run(self, module: Module) -> None:
         rewrite(module, _Identity())
-        _remove_unused(module)
+        remove_unused(module)
 
 
 class _Identity(Pattern):
@@ -81,7 +81,8 @@ def _other_than(
     return op.b if rewriter.find_scalar(op.a) == neutral else None
 
 
-def _remove_unused(module: Module) -> None:
+def remove_unused(module: Module) -> None:
+    """Remove the ops, outside and in bodies, and the weights of a module that nobody needs."""
     _remove_unused_ops(module.operation)
     named = {op.name for op in ops(module.operation) if isinstance(op, tri.Weight)}
     for name in [name for name in module.weights if name not in named]:

@@ -3,12 +3,13 @@
 from ..dialects import tri
 from ..dialects.core.attributes import tensor_of, type_of
 from ..dialects.core.errors import CompileError
+from ..dialects.core.interface import set_signature
 from ..dialects.core.location import inner_location
 from ..dialects.core.mlir import ir
 from ..dialects.core.module import Module
 from ..dialects.core.op import Op, view
 from ..dialects.core.states.carried import initial_of
-from ..dialects.core.states.declared import State, returned, states_of
+from ..dialects.core.states.declared import State, states_of
 from ..dialects.core.tensor import Tensor
 from .building import cast
 from .core import Pass
@@ -43,12 +44,7 @@ class NarrowStates(Pass):
         for op in [op for op in map(view, module.main_block.operations) if op is not None]:
             if isinstance(op, tri.CachedAttention):
                 _read_narrow(op)
-        function = module.main
-        arguments = [argument.type for argument in module.main_block.arguments]
-        results = [value.type for value in returned(module)]
-        with module.operation.context:
-            signature = ir.FunctionType.get(arguments, results)
-            function.attributes["function_type"] = ir.TypeAttr.get(signature)
+        set_signature(module.main)
 
 
 def _scatter_of(state: State) -> tri.TensorScatter | None:

@@ -29,14 +29,14 @@ def bind_steps(
 ) -> tuple[list[Run], str]:
     """Return what doing steps calls, with waits for the queues of devices, and the last queue."""
     order, busy = schedule(contents, steps)
-    return _bound(order, binds, state), busy
+    return _bound(contents, steps, order, binds, state), busy
 
 
 def bind_body(
     contents: Contents, steps: Sequence[Step], binds: Sequence[Bind], state: SessionState
 ) -> list[Run]:
     """Return what a body calls; at its end all of it is done."""
-    return _bound(_whole(contents, steps), binds, state)
+    return _bound(contents, steps, _whole(contents, steps), binds, state)
 
 
 def _whole(contents: Contents, steps: Sequence[Step]) -> Schedule:
@@ -45,11 +45,27 @@ def _whole(contents: Contents, steps: Sequence[Step]) -> Schedule:
     return order if busy == PROCESS else [*order, busy]
 
 
-def _bound(order: Schedule, binds: Sequence[Bind], state: SessionState) -> list[Run]:
+def _bound(
+    contents: Contents,
+    steps: Sequence[Step],
+    order: Schedule,
+    binds: Sequence[Bind],
+    state: SessionState,
+) -> list[Run]:
     return [
-        state.spaces[each].synchronize if isinstance(each, str) else binds[each](state)
+        state.spaces[each].synchronize
+        if isinstance(each, str)
+        else _bind(contents, steps[each], binds[each], state)
         for each in order
     ]
+
+
+def _bind(contents: Contents, step: Step, bind: Bind, state: SessionState) -> Run:
+    """Return what does a step; it is watched where the state has an observer."""
+    run = bind(state)
+    if state.observer is None or step.finds:
+        return run
+    return state.observer.watch(contents, state.spaces, step, run)
 
 
 def finds_sizes(steps: Sequence[Step]) -> bool:
@@ -87,16 +103,19 @@ class SizedBody:
     def __init__(
         self, contents: Contents, steps: Sequence[Step], binds: Sequence[Bind], state: SessionState
     ) -> None:
+        self._contents = contents
+        self._steps = steps
         self._binds = binds
         self._order = _whole(contents, steps)
-        self._runs = _bound(self._order, binds, state)
+        self._runs = _bound(contents, steps, self._order, binds, state)
         self._state = state
 
     def enter(self, state: SessionState) -> None:
         self._state = state
         for place, each in enumerate(self._order):
             if not isinstance(each, str):
-                self._runs[place] = _rebound(self._runs[place], self._binds[each], state)
+                bound = self._contents, self._steps[each], self._binds[each], state
+                self._runs[place] = _rebound(self._runs[place], *bound)
 
     def __call__(self) -> SessionState:
         for run in self._runs:
@@ -104,10 +123,12 @@ class SizedBody:
         return self._state
 
 
-def _rebound(run: Run | None, bind: Bind, state: SessionState) -> Run:
+def _rebound(
+    run: Run | None, contents: Contents, step: Step, bind: Bind, state: SessionState
+) -> Run:
     """Return what does a step in a state: the same as before where only its sizes are others."""
     if not isinstance(run, SizedRun):
-        return bind(state)
+        return _bind(contents, step, bind, state)
     run.resize(state)
     return run
 
@@ -118,6 +139,7 @@ class FindingBody:
     def __init__(
         self, contents: Contents, steps: Sequence[Step], binds: Sequence[Bind], state: SessionState
     ) -> None:
+        self._contents = contents
         self._steps = steps
         self._binds = binds
         self._runs: list[Run | None] = [None] * len(steps)
@@ -129,7 +151,8 @@ class FindingBody:
     def __call__(self) -> SessionState:
         now = self._state
         for number, step in enumerate(self._steps):
-            made = self._runs[number] = _rebound(self._runs[number], self._binds[number], now)
+            bound = self._contents, step, self._binds[number], now
+            made = self._runs[number] = _rebound(self._runs[number], *bound)
             if not step.finds:
                 made()
                 continue

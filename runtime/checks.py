@@ -53,6 +53,7 @@ def _check_program(written: Manifest) -> None:
         _check_buffer(buffer, sizes, f"buffers[{i}]")
     _check_ports(written)
     _check_carried(written)
+    _check_kept(written)
     _check_parts(manifest)
     for i, step in enumerate(manifest.steps):
         _check_step(step, manifest, written, f"steps[{i}]")
@@ -88,6 +89,17 @@ def size_bytes(shape: tuple[int, ...], dtype: str, where: str) -> int:
     if extent > MOST_BYTES:
         raise PackageError(f"'{where}.shape' is {list(shape)}, more than any memory holds")
     return math.prod(shape) * width
+
+
+def _check_kept(manifest: Manifest) -> None:
+    """Raise PackageError unless each value that is kept is an output of its own."""
+    free = {port.name for port in manifest.outputs} - {pair.output for pair in manifest.carried}
+    for i, name in enumerate(manifest.kept):
+        if name not in free:
+            raise PackageError(
+                f"'kept[{i}]' is '{name}', must be an output that is not carried, and there once"
+            )
+        free.remove(name)
 
 
 def _check_carried(manifest: Manifest) -> None:

@@ -229,7 +229,8 @@ class Contents(Frozen, kw_only=True):
     sizes of a run are known, and the offsets of the `regions` of arenas are computed. What long
     expressions have in common has names: `named_sizes`, each of which may use earlier ones.
 
-    What is `carried` from run to run are new values of inputs. Each value that a loop carries with
+    What is `carried` from run to run are new values of inputs. Outputs that are `kept` are not
+    returned by a run, but held by the session. Each value that a loop carries with
     sizes that change has an arena of its own in the memory of the process: `carried_arenas` lists
     the stages of these. Of the constants that are text, weights have handles; `strings` lists the
     text itself.
@@ -253,6 +254,7 @@ class Contents(Frozen, kw_only=True):
     regions: tuple[Region, ...] = field(default=(), metadata=LEFT_OUT)
     carried: tuple[CarriedPort, ...] = field(default=(), metadata=LEFT_OUT)
     carried_arenas: tuple[int, ...] = field(default=(), metadata=LEFT_OUT)
+    kept: tuple[str, ...] = field(default=(), metadata=LEFT_OUT)
     strings: tuple[str, ...] = field(default=(), metadata=LEFT_OUT)
 
     @cached_property
@@ -262,6 +264,11 @@ class Contents(Frozen, kw_only=True):
         return frozenset(
             i for i, b in buffers if any(type(s) is not int for s in (*b.shape, b.offset))
         )
+
+    @property
+    def returned(self) -> tuple[Port, ...]:
+        """Return the outputs that are not kept."""
+        return tuple(port for port in self.outputs if port.name not in self.kept)
 
     @property
     def has_text(self) -> bool:

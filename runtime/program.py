@@ -1,16 +1,16 @@
 """Prepare a package to run; the result is read-only and shared by sessions."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property, partial
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .binding import bind_body, bind_steps
-from .contents import FIRST_PORT, PROCESS
+from .contents import FIRST_PORT, PROCESS, Port
 from .frozen import Frozen
 from .loader import Loader
 from .manifest import Manifest
@@ -23,6 +23,10 @@ from .state import SessionState
 from .step import Bind, Run, all_steps
 from .strings import Strings
 
+if TYPE_CHECKING:
+    from .observe.observer import Observer
+    from .observe.selection import Selection
+
 NO_SPACES: Mapping[str, PackageMemory] = MappingProxyType({})
 
 
@@ -32,7 +36,8 @@ class Program(Frozen):
     `machine` names what the native code in use was made for; it is empty where there is none.
     `prepared` are the constants that the load steps have computed. `spaces` are what the package
     has in other memory spaces, by their names. `stages` know what of the manifest is known when.
-    `exact` are programs for exact sizes.
+    `exact` are programs for exact sizes. An `observer` watches runs, and a `selection` is the part
+    of a run that is done; without one, it is the whole.
     """
 
     package: Package
@@ -43,6 +48,26 @@ class Program(Frozen):
     spaces: Mapping[str, PackageMemory]
     stages: Stages
     exact: "tuple[Program, ...]" = ()
+    observer: "Observer | None" = None
+    selection: "Selection | None" = None
+
+    @property
+    def inputs(self) -> tuple[Port, ...]:
+        """Return what goes in: all inputs of the package, or those of a part of it."""
+        return self._ports(self.package.manifest.inputs, self.selection and self.selection.inputs)
+
+    @property
+    def outputs(self) -> tuple[Port, ...]:
+        """Return what comes out of a run."""
+        returned = self.package.manifest.returned
+        return self._ports(returned, self.selection and self.selection.outputs)
+
+    def _ports(self, every: tuple[Port, ...], selected: tuple[str, ...] | None) -> tuple[Port, ...]:
+        if selected is None:
+            return every
+        manifest = self.package.manifest
+        known = {port.name: port for port in (*manifest.outputs, *manifest.inputs)}
+        return tuple(known[name] for name in selected)
 
     def open(self, threads: int) -> SessionState:
         """Return the state of a new session."""
@@ -57,13 +82,43 @@ class Program(Frozen):
         bases = Bases(manifest, self.weights, self.prepared, places)
         strings = Strings(manifest.strings) if manifest.has_text else None
         stage = partial(enter, self.stages)
-        return SessionState(bases, threads, spaces, stage=stage, strings=strings)
+        return SessionState(
+            bases, threads, spaces, stage=stage, strings=strings, observer=self.observer
+        )
 
     def bind(self, state: SessionState) -> list[Run]:
         """Return what a run calls, in order: steps, and what waits for the queues of devices."""
         manifest = self.package.manifest
-        bound, busy = bind_steps(manifest, manifest.steps, self.steps, state)
-        return bound + list(self._copies(state, busy))
+        steps, binds, entering = manifest.steps, self.steps, list[Run]()
+        if self.selection is not None:
+            steps = [steps[number] for number in self.selection.steps]
+            binds = [binds[number] for number in self.selection.steps]
+            entering = list(self._entering(state, self.selection))
+        bound, busy = bind_steps(manifest, steps, binds, state)
+        return entering + bound + list(self._copies(state, busy))
+
+    def _entering(self, state: SessionState, selection: "Selection") -> Iterator[Run]:
+        """Yield what gives a part of a run memory for values between its inputs and outputs.
+
+        Then come the copies of values that go in to where the part reads them.
+        """
+        for base, port in self._based_ports(selection.between):
+            memory = allocate(state.bases.size_bytes(port.buffer))
+            yield partial(state.bases.bind, base, memory)
+        for base, port in self._based_ports(selection.entered):
+            target, size = state.bases.place(port.buffer), state.bases.size_bytes(port.buffer)
+
+            def enter(base: int = base, target: Place = target, size: int = size) -> None:
+                state.copy(target, state.bases.place_in(base), size)
+
+            yield enter
+
+    def _based_ports(self, names: Collection[str]) -> Iterator[tuple[int, Port]]:
+        """Yield the outputs of some names with their bases."""
+        manifest = self.package.manifest
+        for base, port in enumerate(manifest.outputs, FIRST_PORT + len(manifest.inputs)):
+            if port.name in names:
+                yield base, port
 
     def bind_range(self, state: SessionState, start: int, stop: int) -> list[Run]:
         """Return what a run calls for some of its steps; in the end, all of them are done.
@@ -97,9 +152,10 @@ class Program(Frozen):
 
         New values of inputs that are updated in place go nowhere else.
         """
-        manifest = self.package.manifest
-        outputs = enumerate(manifest.outputs, FIRST_PORT + len(manifest.inputs))
-        places = [(b, port.buffer) for b, port in outputs if port.name not in manifest.updated]
+        manifest, selection = self.package.manifest, self.selection
+        returned = [port.name for port in manifest.outputs if port.name not in manifest.updated]
+        ports = self._based_ports(returned if selection is None else selection.outputs)
+        places = [(base, port.buffer) for base, port in ports]
         return [place for place in places if manifest.buffers[place[1]].base != place[0]]
 
     def without_spaces(self) -> "Program":

@@ -7,7 +7,6 @@ from contextlib import ExitStack
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar, TypeVarTuple, cast
 
-import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .carried.state import CarriedState, StatePair, Value, zeros_of
@@ -17,9 +16,11 @@ from .errors import RunError
 from .fork import call_in_children
 from .manifest import Manifest
 from .memory import place_of
+from .observe.observing import Observing
 from .package import Package
 from .plans.address_run import AddressRuns
-from .plans.exact import ExactRuns, ExactSessions
+from .plans.device_runs import DeviceRuns
+from .plans.exact import ExactSessions
 from .plans.fast_path import fast_run
 from .plans.plan import Plan
 from .plans.plan_cache import Plans
@@ -27,16 +28,14 @@ from .plans.ports import BoundRun, Ports
 from .program import Program, link
 from .sizes.symbols import Symbols, spelled_ports
 from .sizes.values import Shapes
-from .slots import Slot, by_name, check_known, quote
+from .slots import Slot, quote
 from .state import SessionState
-from .step import Run
+from .step import do
 
 if TYPE_CHECKING:
     from .dla.step import Drivers
-    from .gpu.array import DeviceArray
     from .gpu.device import Device
     from .gpu.exchange import DeviceArrayLike
-    from .gpu.replay import Replay
     from .gpu.workspace import Workspace
     from .host.step import Ops
 
@@ -46,7 +45,7 @@ Ts = TypeVarTuple("Ts")
 _NONE: Mapping[str, Any] = MappingProxyType({})
 
 
-class Session(ExactRuns, AddressRuns):
+class Session(DeviceRuns, AddressRuns, Observing):
     """Run a package, one call at a time; `clone` it to run in several threads.
 
     Arrays may be on a GPU where the package runs on one. `with` closes the session at its end.
@@ -88,7 +87,8 @@ class Session(ExactRuns, AddressRuns):
         self._bases, self._spaces = state.bases, tuple(state.spaces.values())
         self._workspace = next((cast("Workspace", s) for s in self._spaces if s.ports), None)
         devices = None if self._workspace is None else self._workspace.ports
-        self._ports = Ports(manifest, self._bases, devices, state.strings)
+        ports = manifest, self._bases, devices, state.strings, program.selection
+        self._ports = Ports(*ports)
         self._plans = Plans(program, state, self._ports) if manifest.symbols else None
         steps = [] if self._plans else program.bind(state)
         self._plan = Plan(steps, self._ports.outputs, _shapes(self._ports.outputs))
@@ -107,12 +107,13 @@ class Session(ExactRuns, AddressRuns):
 
     def _prepare_fast_run(self) -> None:
         self._fast = None
-        if self._memory.strings is None and not self._spaces and not self._closed:
+        simple = self._memory.strings is None and not self.manifest.kept
+        if simple and not self._spaces and not self._closed:
             work = (self._bases, self._plan.steps, self._busy)
             self._fast = fast_run(self._ports, self._ports.inputs, self._ports.outputs, *work)
         if self._plans is not None:
             self._plans.renew(self._busy)
-            self._fast = self._plans.run if self._memory.strings is None else None
+            self._fast = self._plans.run if simple else None
         self._share()
 
     @property
@@ -141,12 +142,12 @@ class Session(ExactRuns, AddressRuns):
     @property
     def inputs(self) -> tuple[Port, ...]:
         """Return what goes in, in order; sizes are expressions of the symbols, if any."""
-        return spelled_ports(self.manifest.inputs, self.manifest.symbols)
+        return spelled_ports(self._program.inputs, self.manifest.symbols)
 
     @property
     def outputs(self) -> tuple[Port, ...]:
         """Return what comes out, in order."""
-        return spelled_ports(self.manifest.outputs, self.manifest.symbols)
+        return spelled_ports(self._program.outputs, self.manifest.symbols)
 
     @property
     def symbols(self) -> Mapping[str, Symbol]:
@@ -180,23 +181,6 @@ class Session(ExactRuns, AddressRuns):
                 return results
         return self._alone(self._run, feeds, _NONE if outputs is None else outputs)
 
-    def run_on_device(
-        self, feeds: "Mapping[str, ArrayLike | DeviceArrayLike]"
-    ) -> "dict[str, DeviceArray]":
-        """Compute all outputs from all inputs; the outputs are new arrays on the GPU."""
-        return self._alone(self._run_on_device, feeds)
-
-    def replay(
-        self,
-        inputs: "Mapping[str, DeviceArrayLike]" = _NONE,
-        outputs: "Mapping[str, DeviceArrayLike]" = _NONE,
-    ) -> "Replay":
-        """Return the whole run as one graph, bound to arrays on the GPU; those not given are made.
-
-        Raise RunError where a part of the package does not run there.
-        """
-        return self._alone(self._replay, inputs, outputs)
-
     def __call__(self, *arrays: "ArrayLike | DeviceArrayLike") -> Any:
         """Compute from inputs in order; returns the output, or a tuple of several."""
         bound = self._ports.carried.turn.inputs
@@ -207,16 +191,27 @@ class Session(ExactRuns, AddressRuns):
         results = tuple(self.run(feeds).values())
         return results[0] if len(results) == 1 else results
 
+    def value(self, name: str) -> Any:
+        """Return what the last run computed for a value that `compile` was told to keep.
+
+        It is alive as long as the caller holds it: the next run makes a new array. Raises RunError
+        for a value that is not kept, and before the first run.
+        """
+        return self._alone(self._ports.kept.value, name)
+
     def clone(self) -> "Session":
         """Return a session with memory of its own that shares package, weights and code.
 
         State is bound as in this one, and begins as `reset_state` has it.
         """
+        return self._twin(self._program)
+
+    def _twin(self, program: Program) -> "Session":
         if self._closed:
             raise _closed()
-        self._program.package.check_unchanged()
+        program.package.check_unchanged()
         twin = Session.__new__(Session)
-        twin._start(self._program, self._threads)
+        twin._start(program, self._threads)
         twin._own_lock()
         twin._carry(self._ports.carried.renewed(twin._create_buffer))
         return twin
@@ -237,7 +232,8 @@ class Session(ExactRuns, AddressRuns):
         device = [] if self.device is None else [self.device.name]
         where = [f"{self.manifest.target} {self.machine}".rstrip(), *device, threads]
         where += ["closed"] * self._closed
-        return f"<trivium.Session{spell_interface(self.manifest)}, {', '.join(where)}>"
+        ports = self.manifest.changed(inputs=self._program.inputs, outputs=self._program.outputs)
+        return f"<trivium.Session{spell_interface(ports)}, {', '.join(where)}>"
 
     def __enter__(self) -> "Session":
         return self
@@ -295,7 +291,7 @@ class Session(ExactRuns, AddressRuns):
 
     def _compute(self, feeds: Mapping[str, object], given: Mapping[str, object]) -> dict[str, Any]:
         plan, bound = self._bind(feeds, given)
-        _do(plan.steps)
+        do(plan.steps)
         results = bound.results if plan.rest is None else plan.rest(bound.results)
         for target, source in bound.copies:
             for space in self._spaces:
@@ -312,51 +308,8 @@ class Session(ExactRuns, AddressRuns):
         if self._plans is not None:
             plan = self._plans.at(tuple([cast("NDArray[Any]", a).shape for a in arrays]))
             if plan.rest is not None:
-                plan.rest.check_given((*given, *self._ports.kept_outputs))
+                plan.rest.check_given((*given, *self._ports.unreturned))
         return plan, self._ports.give(given, plan.outputs, arrays)
-
-    def _run_on_device(self, feeds: Mapping[str, object]) -> "dict[str, DeviceArray]":
-        if self._exact:
-            feeds, exact = self._choose(feeds)
-            if exact is not None:
-                return exact._release_after(exact._run_on_device, feeds)
-        ports, kept = self._on_device().ports, self._ports.kept_outputs
-        outputs = self._ports.outputs
-        if self._plans is not None:
-            feeds, shapes = self._ports.shaped(feeds)
-            outputs = self._plans.at(shapes).outputs
-        results = {s.name: ports.create(s) for s in outputs if s.name not in kept}
-        made = self._run(feeds, results)
-        for name in made.keys() - results.keys():  # their sizes are found in the run
-            results[name] = ports.upload(name, made[name])
-        return {name: results[name] for name in made}
-
-    def _replay(self, inputs: Mapping[str, object], outputs: Mapping[str, object]) -> "Replay":
-        from .gpu.replay import Replay
-
-        if self._exact:
-            inputs, exact = self._choose(inputs)
-            if exact is not None:
-                return exact._release_after(exact._replay, inputs, outputs)
-        workspace = self._on_device()
-        if self._plans is not None:
-            raise RunError("a replay has one set of sizes, those of the package vary: use run")
-        self._check_stateless()
-        ports = workspace.ports
-        ports.check_alone(self.manifest, self.manifest.steps)
-        slots = self._ports
-        check_known("input", by_name("inputs", inputs, slots.inputs), slots.inputs)
-        outputs = by_name("outputs", outputs, slots.outputs)
-        feeds = {
-            s.name: inputs[s.name] if s.name in inputs else ports.create(s) for s in slots.inputs
-        }
-        given = {s.name: ports.create(s) for s in slots.outputs} | dict(outputs)
-        with workspace:
-            plan, bound = self._bind(feeds, given)
-            if any(isinstance(array, np.ndarray) for array in bound.arrays):
-                raise RunError("a replay is bound to arrays on the GPU, got one that is not there")
-            graph = workspace.record(lambda: _do(plan.steps))
-        return Replay(workspace, graph, feeds, given, self._busy, bound.arrays)
 
     def _trim(self) -> None:
         self._ports.carried.trim()
@@ -375,18 +328,6 @@ class Session(ExactRuns, AddressRuns):
         if devices is None or devices.in_process.issuperset(bases):
             return zeros_of(pair)
         return devices.create(pair.output)
-
-    def _on_device(self) -> "Workspace":
-        if self._workspace is None:
-            raise RunError(
-                "the package has nothing for a GPU: compile the model again with --target gpu"
-            )
-        return self._workspace
-
-
-def _do(steps: Sequence[Run]) -> None:
-    for step in steps:
-        step()
 
 
 def _shapes(slots: Sequence[Slot]) -> Shapes:

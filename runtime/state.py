@@ -8,7 +8,7 @@ from typing import Any, NoReturn, Protocol
 
 from numpy.typing import NDArray
 
-from .contents import ARENA, PROCESS
+from .contents import ARENA, PROCESS, Contents
 from .dtypes import TEXT
 from .frozen import Frozen
 from .memory import Bases, Buffers, Place, allocate
@@ -35,6 +35,20 @@ class Enter(Protocol):
         ...
 
 
+class Watcher(Protocol):
+    """Watch the steps of a session: `observe/observer.py` does."""
+
+    def words(self, step: Any) -> NDArray[Any]:
+        """Return words for native code to read and write as it makes the calls of a step."""
+        ...
+
+    def watch(
+        self, contents: Contents, spaces: Mapping[str, SessionMemory], step: Any, run: Any
+    ) -> Any:
+        """Return what does a step, which was just bound, and notes what is seen of it."""
+        ...
+
+
 def _no_stages(*_: object) -> NoReturn:
     raise AssertionError("the package finds no sizes")
 
@@ -43,7 +57,7 @@ class SessionState(Frozen):
     """Hold the memory of a session; `spaces` are its memory spaces beside the process, by name.
 
     Steps that are bound to a plan get its `values`, and buffers with numbers for sizes. Where a
-    package has text, `strings` knows it.
+    package has text, `strings` knows it. An `observer` watches the steps of whoever asked for it.
     """
 
     bases: Bases
@@ -52,6 +66,7 @@ class SessionState(Frozen):
     values: Values = STATIC
     stage: Enter = _no_stages
     strings: Strings | None = None
+    observer: Watcher | None = None
 
     def enter(self, sizes: Mapping[str, int], nodes: tuple[str, ...]) -> "SessionState":
         """Return the state of the stage that begins as steps of `nodes` find some sizes."""

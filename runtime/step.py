@@ -172,6 +172,12 @@ class Step(Kind):
                     )
 
 
+def do(steps: Sequence[Run]) -> None:
+    """Do steps that are bound, in order."""
+    for step in steps:
+        step()
+
+
 def all_steps(steps: Sequence[Step]) -> Iterator[Step]:
     """Yield steps, each before those inside of it."""
     for step in steps:

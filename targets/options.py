@@ -67,6 +67,11 @@ LEVELS = (0, 1, 2)
 """The levels of optimisation."""
 
 
+def listed(names: str | Sequence[str]) -> tuple[str, ...]:
+    """Return names as a tuple: one alone may be given as a string."""
+    return (names,) if isinstance(names, str) else tuple(names)
+
+
 def _threads(value: Any) -> int | None:
     """Check a number of threads; numpy, which the thread pool imports, is slow to import."""
     if value is None:
@@ -161,6 +166,30 @@ class CompileOptions:
         lambda value: value and optional(sizes_of_generation)(value),
         metavar="capacity=N[,chunk=N][,batch=N]",
         parse=generation_text,
+    )
+    inputs: str | Sequence[str] = option(
+        (),
+        "cut the model: values, by their names in it or patterns such as conv*, that become its "
+        "inputs; what computes them is left out",
+        names,
+        metavar="NAME[,NAME...]",
+        parse=comma_separated,
+    )
+    outputs: str | Sequence[str] = option(
+        (),
+        "cut the model: values, by their names in it or patterns, that become its outputs; what "
+        "they do not need is left out",
+        names,
+        metavar="NAME[,NAME...]",
+        parse=comma_separated,
+    )
+    keep: str | Sequence[str] = option(
+        (),
+        "values, by their names in the model or patterns, that a session keeps when it has run: "
+        "session.value(name) returns them",
+        names,
+        metavar="NAME[,NAME...]",
+        parse=comma_separated,
     )
     constants: "Mapping[str, Array] | None" = option(
         None, "inputs that are fixed to values, by their names", optional(arrays), flag=None
@@ -295,7 +324,7 @@ class CompileOptions:
 
     @property
     def plugin_names(self) -> tuple[str, ...]:
-        return (self.plugins,) if isinstance(self.plugins, str) else tuple(self.plugins)
+        return listed(self.plugins)
 
     @property
     def strict_math(self) -> bool:

@@ -1,8 +1,10 @@
 """Arrays on their way in and out: files, made-up inputs, and a line that describes one."""
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
+from urllib.parse import quote
 from zipfile import BadZipFile
 
 import numpy as np
@@ -48,6 +50,13 @@ def read_all(path: str) -> Arrays:
         raise RunError(f"{path}: {reason}") from None
     except (ValueError, EOFError, AttributeError, TypeError, BadZipFile):
         raise RunError(f"{path}: is not a .npz file of numbers") from None
+
+
+def dump(folder: str, arrays: Mapping[str, NDArray[Any]]) -> None:
+    """Write each array to FOLDER/NAME.npy; names are quoted as in addresses of the web: %2F."""
+    os.makedirs(folder, exist_ok=True)
+    for name, array in arrays.items():
+        write(os.path.join(folder, f"{quote(name, safe=' ')}.npy"), array)
 
 
 def complete(given: Arrays, ports: Sequence[Port], seed: int) -> Arrays:

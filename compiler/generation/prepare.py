@@ -3,7 +3,8 @@
 from dataclasses import replace
 
 from ...dialects import tri
-from ...dialects.core.attributes import from_attribute, to_attribute, type_of
+from ...dialects.core.attributes import from_attribute, type_of
+from ...dialects.core.interface import set_names, set_signature
 from ...dialects.core.location import node_location
 from ...dialects.core.mlir import ir
 from ...dialects.core.module import Module
@@ -13,7 +14,7 @@ from ...dialects.core.states.generation import Generation, set_generation
 from ...dialects.core.symbol_table import set_symbols, symbol_table, symbols_of_function
 from ...dialects.core.tensor import Tensor
 from .description import DecoderDescription
-from .recognize import port_types, recognize, returned_values
+from .recognize import port_types, recognize
 from .sizes import check_caches
 
 ROWS = "logit_rows"
@@ -48,7 +49,7 @@ def _add_rows(module: Module, decoder: Generation) -> str:
     set_symbols(module.main, symbols)
     rows = module.main_block.add_argument(type_of(type_), node_location(name, [name]))
     names = [*inputs, name]
-    module.main.attributes["trivium.inputs"] = to_attribute(tuple(names), tuple[str, ...])
+    set_names(module.main, "inputs", names)
     _take_rows(module, list(outputs).index(decoder.logits), rows)
     return name
 
@@ -60,10 +61,7 @@ def _take_rows(module: Module, number: int, rows: ir.Value) -> None:
     name = from_attribute(module.main.attributes["trivium.outputs"], tuple[str, ...])[number]
     with ir.InsertionPoint(last), node_location(f"{name}.rows"):
         last.operands[number] = tri.Gather.build(last.operands[number], rows, axis=1).y
-    arguments = [value.type for value in module.main_block.arguments]
-    returned = [value.type for value in returned_values(module)]
-    signature = ir.FunctionType.get(arguments, returned)
-    module.main.attributes["function_type"] = ir.TypeAttr.get(signature)
+    set_signature(module.main)
 
 
 def _free_name(name: str, taken: set[str]) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 
 from ...dialects.core.arguments import flag, function, number, one_of, optional, path
 from ...dialects.core.errors import CompileError
+from ...dialects.core.interface import input_types
 from ...dialects.core.mlir import new_context
 from ...dialects.core.module import Module
 from ...dialects.core.tensor import Bindings
@@ -25,7 +26,6 @@ from .observe import Feed, observe
 from .ranges import METHODS, Form
 from .report import Report
 from .sensitivity import examine
-from .variants import input_types
 
 MOST_BATCHES = 8
 """On how many batches the model is run for each value that is examined."""

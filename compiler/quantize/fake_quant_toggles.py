@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from ...dialects import tri
 from ...dialects.core.attributes import type_of
+from ...dialects.core.interface import add_inputs, input_names
 from ...dialects.core.mlir import ir
 from ...dialects.core.module import Module, ops
 from ...dialects.core.op import Op
@@ -21,7 +22,7 @@ from ...dialects.core.tensor import Tensor
 from ...passes.quantize.quantizable import data_operands, is_moved, is_supported, names_of
 from ...passes.quantize.quantize import quantize_by
 from ...passes.quantize.scale_table import ScaleTable
-from .variants import add_inputs, copied, input_names
+from .variants import copied
 
 
 @dataclass(frozen=True)

@@ -4,13 +4,14 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from ...dialects.core.interface import input_names, set_results
 from ...dialects.core.mlir import ir
 from ...dialects.core.module import Module
 from ...dialects.core.tensor import Array
 from ...passes.quantize.quantize_weights import weight_products
 from ...targets.core import Progress
 from .observe import Feed
-from .variants import compiled, copied, input_names, set_results
+from .variants import compiled, copied
 
 MOST_BYTES = 1 << 30
 """How much memory sums may take at once; the data are run again for those of further products."""

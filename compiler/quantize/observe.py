@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 
+from ...dialects.core.interface import input_names, set_results
 from ...dialects.core.module import Module
 from ...dialects.core.tensor import Array
 from ...passes.quantize.quantizable import is_moved, names_of, quantizable
 from ...targets.core import Progress
 from .ranges import Form, Seen
-from .variants import compiled, copied, input_names, set_results
+from .variants import compiled, copied
 
 Feed = Mapping[str, Array]
 Run = Callable[[Feed], Mapping[str, Array]]

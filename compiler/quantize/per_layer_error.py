@@ -8,6 +8,7 @@ The consumers of %r read the exact %y, so errors do not accumulate.
 """
 
 from ...dialects import tri
+from ...dialects.core.interface import add_inputs, input_names, set_results
 from ...dialects.core.mlir import ir
 from ...dialects.core.module import Module
 from ...dialects.core.op import view
@@ -16,7 +17,7 @@ from ...passes.quantize.quantize import quantize_by
 from .closeness import Closeness, Sums
 from .evaluator import QuantizationCase
 from .observe import watched
-from .variants import add_inputs, compiled, copied, input_names, set_results
+from .variants import compiled, copied
 
 
 def per_layer_error(case: QuantizationCase) -> dict[str, Closeness]:

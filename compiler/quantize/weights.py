@@ -9,6 +9,7 @@ import numpy as np
 
 from ...dialects.core.arguments import flag, function, one_of, optional, path
 from ...dialects.core.errors import CompileError
+from ...dialects.core.interface import input_types
 from ...dialects.core.location import describe
 from ...dialects.core.mlir import new_context
 from ...dialects.core.module import Module
@@ -33,7 +34,7 @@ from .data import Data, batches, read_data
 from .evaluator import Evaluator
 from .hessians import hessians
 from .observe import Feed
-from .variants import compiled, copied, input_types
+from .variants import compiled, copied
 
 BITS = {"int4": 4, "int8": 8}
 """How many bits weights have, by what a user says."""

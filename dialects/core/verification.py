@@ -15,6 +15,7 @@ from .mlir import ir
 from .op import OPS, Op, view
 from .states.carried import check_state
 from .states.generation import check_generation
+from .states.kept import check_kept
 from .symbol_scope import misplaced
 from .symbol_table import checks_of, declare_symbols
 
@@ -232,6 +233,7 @@ def _function_fault(function: ir.Operation) -> str | None:
         checks_of(function)
         check_state(function)
         check_generation(function)
+        check_kept(function)
     except Invalid as error:
         return f"'func.func' op {error}"
     return None

@@ -23,6 +23,7 @@ from .part import CpuPart
 from .thread_pool import CODE, ParallelProgram, pool_of
 
 _MOST_PHASES = 1 << 24
+_NO_WORDS = np.empty(0, np.int64)
 
 
 class SizeTable(Frozen):
@@ -128,12 +129,14 @@ class CpuStep(Step):
         table = self._table(loader)
         made, split = loader.array((*table.words, *table.ranges)), len(table.words)
 
-        def program(state: SessionState, numbers: NDArray[np.int64], threads: int) -> Run:
-            own = max(state.values(own_bytes), state.values(self.thread_bytes))
-            work = (address, self.phases, own, threads, numbers, split)
-            return ParallelProgram(library, state.bases, pool, *work).run
-
         def bind(state: SessionState) -> Run:
+            words = _NO_WORDS if state.observer is None else state.observer.words(self)
+
+            def program(state: SessionState, numbers: NDArray[np.int64], threads: int) -> Run:
+                own = max(state.values(own_bytes), state.values(self.thread_bytes))
+                work = (address, self.phases, own, threads, numbers, split, words)
+                return ParallelProgram(library, state.bases, pool, *work).run
+
             threads = state.threads if self.phases else 1
             if self.tables:
                 return SizedProgram(program, made, state, split, threads)

@@ -38,11 +38,26 @@ _Stop = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
 
 class Job:
-    """Number the words of a job; each phase has `PHASE_WORDS` from `COUNTERS` on."""
+    """Number the words of a job; each phase has `PHASE_WORDS` from `COUNTERS` on.
 
-    PROGRAM, BASES, RUN, THREADS, OWN, OWN_BYTES, WORDS, RANGES = range(8)  # in this order below
+    `OBSERVED` is the address of the words of an observation, or 0.
+    """
+
+    PROGRAM, BASES, RUN, THREADS, OWN, OWN_BYTES, WORDS, RANGES, OBSERVED = range(9)  # in order
     COUNTERS = 2 * _LINE
     PHASE_WORDS = 2 * _LINE
+
+
+class Observed:
+    """Number the words of an observation: when it begins, then `CALL_WORDS` for each call.
+
+    Times are two words, seconds and nanoseconds of the system's monotonic clock. A call is made
+    unless its word `SKIPPED` is other than 0, and `END` is when it was over.
+    """
+
+    CLOCK_MONOTONIC = 1
+    BEGIN, CALLS = 0, 2
+    SKIPPED, END, CALL_WORDS = 0, 1, 3
 
 
 class ThreadPool:
@@ -115,27 +130,30 @@ class ParallelProgram:
         threads: int,
         numbers: NDArray[np.int64] = _NO_NUMBERS,
         split: int = 0,
+        observed: NDArray[np.int64] = _NO_NUMBERS,
     ) -> None:
         """Prepare the program at an address; each thread but the first gets `own_bytes` of memory.
 
         That is the same for all programs of a session: a thread uses it in its share of work alone.
         A program without phases has no work to share: it must run on one thread. `numbers` are
         those of one whose sizes depend on symbols: words, and after `split` of these its ranges.
+        `observed` are the words of an observation, if any.
         """
         own = bases.memory_of_threads(own_bytes * (threads - 1))
         table = address_of(numbers)
-        places = (address_of(own) if own.size else 0, own_bytes, table, table + 8 * split)
+        watched = address_of(observed) if observed.size else 0
+        places = (address_of(own) if own.size else 0, own_bytes, table, table + 8 * split, watched)
         header = array("q", (program, bases.address, 0, threads, *places))
         self._threads, self._pool = threads, pool
         if threads == 1:
             job, _ = header.buffer_info()
-            self._used = (library, header, own, bases, numbers)
+            self._used = (library, header, own, bases, numbers, observed)
             self._function = _Prepared(program)
             self._arguments = (ctypes.c_void_p(job), ctypes.c_int64(0), ctypes.c_int64(0))
             return
         self._words = _words(Job.COUNTERS + phases * Job.PHASE_WORDS)
         self._words[: len(header)] = header
-        self._used = (library, self._words, own, bases, numbers)
+        self._used = (library, self._words, own, bases, numbers, observed)
         job = address_of(self._words)
         self._function = pool.submit
         self._arguments = (ctypes.c_void_p(pool.address), ctypes.c_void_p(job))

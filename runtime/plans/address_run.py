@@ -65,6 +65,7 @@ class AddressRuns:
             and self._memory.strings is None
             and not carried.pairs
             and not self._ports.updated
+            and not manifest.kept
         )
 
 

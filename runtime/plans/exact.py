@@ -78,6 +78,7 @@ class ExactRuns(Stateful):
     def _follow(self, owner: Self) -> None:
         """Take lock and state from the session to which this one belongs."""
         self._busy, self._ports.carried = owner._busy, owner._ports.carried
+        self._ports.kept = owner._ports.kept
         self._prepare_fast_run()
         if self._ports.carried.pairs:
             self._fast = None  # the sizes of arrays that are state may change

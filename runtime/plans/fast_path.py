@@ -42,7 +42,7 @@ def fast_run(
     made = tuple(
         (slot.base, slot.name, slot.shape, slot.dtype)
         for slot in outputs
-        if slot.name not in ports.kept_outputs
+        if slot.name not in ports.unreturned
     )
     overlaps = overlap_test(fed, updated)
     count, state = len(wanted), carried if carried.pairs else None

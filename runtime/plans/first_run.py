@@ -44,7 +44,7 @@ def first_run(
     made = tuple(
         (number, slot.base, slot.name, slot.dtype)
         for number, slot in enumerate(outputs)
-        if slot.name not in ports.kept_outputs
+        if slot.name not in ports.unreturned
     )
     numbers = {slot.name: number for number, slot in enumerate(outputs)}
     written = [numbers[pair.output.name] for pair in carried.exchanged]

@@ -15,9 +15,11 @@ from ..sizes.symbols import spelled_ports
 from ..sizes.values import Shapes
 from ..slots import Slot, by_name, check_known, is_on_device, overlap, shape_of, wrong_names
 from ..strings import Strings
+from .kept_values import KeptValues
 
 if TYPE_CHECKING:
     from ..gpu.ports import DevicePorts
+    from ..observe.selection import Selection
 
 
 class BoundRun(NamedTuple):
@@ -37,6 +39,7 @@ class Ports:
     `devices` takes arrays that are on a GPU, None where the package has nothing for one. `carried`
     has the arrays of inputs and outputs that are state. `strings` knows text, where there is any.
     `updated` has the inputs that a run updates in place, by the outputs that are their new values.
+    With a `selection`, there are the ports of a part of a run.
     """
 
     def __init__(
@@ -45,17 +48,23 @@ class Ports:
         bases: Bases,
         devices: "DevicePorts | None",
         strings: Strings | None = None,
+        selection: "Selection | None" = None,
     ) -> None:
         ports = spelled_ports((*contents.inputs, *contents.outputs), contents.symbols)
         slots = tuple(map(Slot.of, ports, count(FIRST_PORT)))
         self.inputs = slots[: len(contents.inputs)]
         self.outputs = slots[len(contents.inputs) :]
+        if selection is not None:
+            named = {slot.name: slot for slot in reversed(slots)}
+            self.inputs = tuple(named[name] for name in selection.inputs)
+            self.outputs = tuple(named[name] for name in selection.outputs)
         self._bases = bases
         self.devices = devices
         self._strings = strings
         self.carried = CarriedState()
         self.updated = contents.updated
         self._updated_inputs = frozenset(contents.updated.values())
+        self.kept = KeptValues(contents.kept if selection is None else ())
 
     @property
     def updated_inputs(self) -> frozenset[str]:
@@ -63,8 +72,8 @@ class Ports:
         return self._updated_inputs
 
     @property
-    def kept_outputs(self) -> frozenset[str]:
-        """Return the names of the outputs that a run does not return."""
+    def unreturned(self) -> frozenset[str]:
+        """Return the names of the outputs that are state, which a run does not return."""
         return self.carried.outputs.union(self.updated)
 
     def take(self, given: Mapping[str, object]) -> list[Bound]:
@@ -165,12 +174,15 @@ class Ports:
         return run
 
     def finish(self, results: dict[str, Any]) -> dict[str, Any]:
-        """Return the results of a run, text as arrays of Python strings; advance what is state."""
+        """Return the results of a run, text as arrays of Python strings; advance what is state.
+
+        Values that are kept are no results.
+        """
         self.carried.advance()
         if self._strings is not None:
             text = (slot.name for slot in self.outputs if slot.holds_text and slot.name in results)
             results |= {name: self._strings.texts(results[name]) for name in text}
-        return results
+        return self.kept.take(results)
 
     def _given(self, slot: Slot, value: object, run: BoundRun) -> Bound:
         """Take an array of the caller for an output."""

@@ -13,6 +13,7 @@ from typing import Any
 from ...dialects import cpu, tri
 from ...dialects.core.attributes import tensor_of
 from ...dialects.core.op import OPS, Op
+from ...dialects.core.sizes.substitution import likely
 from ...dialects.core.tensor import Tensor
 from ...dialects.cpu.vnni import PRODUCTS
 from ...dialects.cpu.winograd import TAPS
@@ -129,7 +130,7 @@ def _attention(op: tri.Attention) -> int:
 
 def _cached_attention(op: tri.CachedAttention) -> int:
     q, y = _tensors((op.q, op.y))
-    return 2 * (q.size + y.size) * op.rows
+    return 2 * (q.size + y.size) * likely(op.rows)
 
 
 def _recurrent(op: tri.Recurrent) -> int:

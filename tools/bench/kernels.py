@@ -1,6 +1,5 @@
 """Time each distinct kernel of a model alone."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ...compiler.sizes.free import need_static
@@ -9,11 +8,12 @@ from ...compiler.stages import pipeline_for
 from ...compiler.support_report import strict_hooks
 from ...dialects import tri
 from ...dialects.core.attributes import tensor_of
-from ...dialects.core.mlir import ir, new_context
+from ...dialects.core.mlir import new_context
 from ...dialects.core.module import ops
 from ...dialects.core.tensor import Tensor
 from ...runtime.cpu.elf import NativeLibrary, load_objects
 from ...targets.costs.flops import flops, multiplies
+from ...targets.costs.traffic import moved_bytes
 from ...targets.cpu.emit.compile import CpuCode, compile_kernels
 from ...targets.cpu.schedule.run_kernel import allocate_buffers, bind
 from ...targets.cpu.schedule.tune import Tuner
@@ -89,18 +89,7 @@ def _time(group: tri.Group, code: CpuCode, library: NativeLibrary) -> KernelTime
         tuple(op.op_name for op in members if not isinstance(op, tri.Constant)),
         (*inputs, *outputs),
         sum(map(flops, members)),
-        _traffic(group, [*inputs, *outputs]),
+        moved_bytes(group),
         least_time(bind(kernel, library, arrays)),
         multiplies=next(map(multiplies, filter(flops, members)), "f32"),
     )
-
-
-def _traffic(group: tri.Group, tensors: Sequence[Tensor]) -> int:
-    """Count the bytes of each input and output once; of gathers, the elements that they read."""
-    sizes = [tensor.size_bytes for tensor in tensors]
-    arguments: dict[ir.Value, int] = {v: i for i, v in enumerate(group.block.arguments)}
-    for op in ops(group.block):
-        if isinstance(op, tri.Gather) and op.x in arguments:
-            place = arguments[op.x]
-            sizes[place] = min(sizes[place], tensor_of(op.y.type).size_bytes)
-    return sum(sizes)

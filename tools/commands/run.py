@@ -8,10 +8,20 @@ import argparse
 import time
 from collections.abc import Callable
 from statistics import median
+from typing import TYPE_CHECKING
 
 from ...runtime.errors import RunError
 from .. import arguments, feeds
 from ..progress import shown_progress
+
+if TYPE_CHECKING:
+    from ...runtime.session import Session
+
+ALL = "*"
+"""The pattern of all values."""
+
+RUNS = 10
+"""How many runs a profile is of."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -19,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--input",
         metavar="NAME=FILE.npy",
-        dest="inputs",
+        dest="input_files",
         type=arguments.file,
         action=arguments.Table,
         help="read an input from a file",
@@ -35,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--output",
         metavar="NAME=FILE.npy",
-        dest="outputs",
+        dest="output_files",
         type=arguments.file,
         action=arguments.Table,
         help="write an output to a file",
@@ -46,6 +56,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=arguments.count,
         help="run N more times and print the median and the least time",
     )
+    parser.add_argument(
+        "--dump",
+        metavar="DIR",
+        help="write the outputs and the values that --keep names, all of them without it, to "
+        "DIR/NAME.npy",
+    )
+    parser.add_argument(
+        "--profile",
+        metavar="N",
+        nargs="?",
+        type=arguments.count,
+        const=RUNS,
+        help=f"run N more times, {RUNS} by default, and print how long each kernel took",
+    )
+    parser.add_argument(
+        "--chrome-trace", metavar="FILE", help="write the profile for chrome://tracing, too"
+    )
+    arguments.add_json_argument(parser)
     arguments.add_load_arguments(parser)
     arguments.add_compile_arguments(parser)
 
@@ -55,20 +83,38 @@ def run(flags: argparse.Namespace) -> None:
     from ...runtime.session import Session
 
     session = Session(_package(flags), threads=flags.threads, device=flags.device)
-    for name in set(flags.outputs) - {port.name for port in session.outputs}:
+    for name in set(flags.output_files) - {port.name for port in session.outputs}:
         known = ", ".join(f"'{port.name}'" for port in session.outputs)
         raise RunError(f"no output is named '{name}', there are {known}")
-    given = feeds.read(flags.inputs)
+    given = feeds.read(flags.input_files)
     if flags.random is not None:
         ports = feeds.ports_of_run(session.manifest, given)
         given = feeds.complete(given, ports, flags.random)
     results = session.run(given)
-    for name, path in sorted(flags.outputs.items()):
+    for name, path in sorted(flags.output_files.items()):
         feeds.write(path, results[name])
-    for name, array in results.items():
-        print(feeds.describe(name, array))
+    if flags.dump:
+        feeds.dump(flags.dump, results | {n: session.value(n) for n in session.manifest.kept})
+    if not flags.json:
+        for name, array in results.items():
+            print(feeds.describe(name, array))
+    if flags.profile or flags.chrome_trace or flags.json:
+        _profile(session, given, flags)
     if flags.repeat:
         print(_measured(lambda: session.run(given), flags.repeat))
+
+
+def _profile(session: "Session", given: feeds.Arrays, flags: argparse.Namespace) -> None:
+    from ...dialects.core.files import replaced_file
+    from ..json_report import json_text
+    from ..profile_report import chrome_trace, describe_profile, profile_info
+
+    profile = session.profile(given, runs=flags.profile or RUNS)
+    info = profile_info(profile)
+    if flags.chrome_trace:
+        with replaced_file(flags.chrome_trace) as file:
+            file.write(chrome_trace(profile).encode())
+    print(json_text("run --profile", info) if flags.json else describe_profile(info))
 
 
 def _package(flags: argparse.Namespace):
@@ -77,7 +123,10 @@ def _package(flags: argparse.Namespace):
 
         arguments.refuse_key(flags, flags.model)
         with shown_progress() as progress:
-            return build(flags.model, progress=progress, **arguments.compile_arguments(flags))
+            given = arguments.compile_arguments(flags)
+            if flags.dump:
+                given.setdefault("keep", ALL)
+            return build(flags.model, progress=progress, **given)
     if given := arguments.given_compile_arguments(flags):
         flags.refuse(f"{', '.join(given)}: '{flags.model}' is compiled already")
     return arguments.open_package(flags, flags.model)

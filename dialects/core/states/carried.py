@@ -4,7 +4,7 @@ func.func @main(…) attributes {trivium.state = {random.next = "random.run"}}
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from ..attributes import from_attribute, tensor_of, to_attribute
 from ..errors import CompileError, Invalid
@@ -73,6 +73,22 @@ def named_states(states: Mapping[str, str], outputs: Sequence[str]) -> dict[str,
             number = iter(match.groups())
             found[match[0]] = re.sub(NUMBER, lambda _, n=number: next(n, NUMBER), name)
     return found
+
+
+def keep_states(function: ir.Operation, outputs: Collection[str], inputs: Collection[str]) -> None:
+    """Forget the state whose output or input a function does not have any more."""
+    bound, free = (
+        {output: name for output, name in each.items() if output in outputs and name in inputs}
+        for each in (state_of(function), updates_of(function))
+    )
+    initial = {n: array for n, array in initial_of(function).items() if n in bound.values()}
+    for key in (STATE, UPDATES, INITIAL):
+        if key in function.attributes:
+            del function.attributes[key]
+    if bound:
+        set_state(function, bound, initial)
+    if free:
+        set_updates(function, free)
 
 
 def _pairs(function: ir.Operation, key: str) -> dict[str, str]:

@@ -15,8 +15,12 @@ from ....runtime.cpu.code import CpuRequirements, Kernel
 from ....runtime.cpu.part import CpuPart
 from ....runtime.cpu.step import CpuStep, SizeTable
 from ....runtime.cpu.thread_pool import CODE as THREADS
+from ....runtime.observe.calls import CALLS, StepCalls, listed_calls
+from ....runtime.observe.calls import Call as ListedCall
 from ...compiled import Buffers, CompiledPart
 from ...core import Progress
+from ...costs.flops import flops, multiplies
+from ...costs.traffic import moved_bytes
 from ...options import CompileOptions
 from ...program.calls import Call, NumberedCall
 from ...program.found_arenas import stage_of
@@ -56,6 +60,7 @@ class NativeCode(CompiledPart):
     def __init__(self, module: Module, codes: Sequence[CpuCode]) -> None:
         self.module = module
         self.codes = codes
+        self._listed: list[StepCalls] = []
 
     def call(self, op: Op) -> Call:
         assert isinstance(op, tri.Group)
@@ -70,21 +75,39 @@ class NativeCode(CompiledPart):
                 buffers.number(value)
         nodes = [n for _, call in calls for n in node_names(call.op.location)]
         symbol, phases = None, 0
+        described = tuple(self._described(call, buffers) for _, call in calls)
         tables: list[SizeTable] = []
         for code in self.codes:
             made = [self._kernel_call(code, call, buffers) for call in calls]
             segment = compile_segment(code, made, symbol)
             symbol, phases = segment.symbol, max(phases, segment.phases)
             tables.append(SizeTable(written(segment.words), written(segment.ranges)))
+        listed = StepCalls(symbol or "", tuple(dict.fromkeys(nodes)), described)
+        self._listed.append(listed)
         return [
             CpuStep(
-                symbol=symbol or "",
-                nodes=tuple(dict.fromkeys(nodes)),
+                symbol=listed.symbol,
+                nodes=listed.nodes,
                 phases=phases,
                 tables=tuple(tables) if any(table.words for table in tables) else (),
                 thread_bytes=written(_late_bytes(calls, buffers.program)),
             )
         ]
+
+    def _described(self, call: Call, buffers: Buffers) -> ListedCall:
+        """Describe a call for whoever looks into runs; its kernel is that of the first machine."""
+        assert isinstance(call.op, tri.Group)
+        members = [op for op in ops(call.op.block) if not op.terminator]
+        return ListedCall(
+            self.codes[0].kernels[call.op].symbol,
+            node_names(call.op.location),
+            tuple(op.op_name for op in members if not isinstance(op, tri.Constant)),
+            tuple(map(buffers.number, call.operands)),
+            tuple(map(buffers.number, call.results)),
+            sum(map(flops, members)),
+            moved_bytes(call.op),
+            next(map(multiplies, filter(flops, members)), "f32"),
+        )
 
     def _kernel_call(self, code: CpuCode, numbered: NumberedCall, buffers: Buffers) -> KernelCall:
         """Call the kernel that a machine has for a call, in the memory that all of them share."""
@@ -106,6 +129,7 @@ class NativeCode(CompiledPart):
             made |= object_entries(code.objects, _requirements(code).folder)
         if self.codes[0].objects:
             made[THREADS] = compile_threads()
+            made[CALLS] = listed_calls(self._listed)
         return made
 
     def part(self, program: Program) -> CpuPart | None:

@@ -25,7 +25,7 @@ from .bind_kernel import bind_kernel
 from .call_table import KernelCall
 from .kernel_cache import CompiledKernel, recall_kernel, remember_kernel, source_of
 from .kernel_pipeline import code_pipeline, kernel_pipeline, module_of
-from .segment import Segment, segment
+from .segment import CLOCK, Segment, segment
 from .threads import threads_text
 from .to_llvm import object_code, recipe, to_object
 from .undecided import take_lowered
@@ -157,7 +157,7 @@ def compile_segment(
 ) -> Segment:
     """Compile one run of kernel calls into `code.objects`, under a symbol if one is given."""
     made = segment(calls, symbol=symbol)
-    externals = ["share", *sorted({c.symbol for c in calls})]
+    externals = ["share", CLOCK, *sorted({c.symbol for c in calls})]
     with code_context():
         code.objects[made.symbol] = _compile(
             made.text, code.machine, code.options.strict_math, externals

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ....dialects.core.sizes.atoms import Size
-from ....runtime.cpu.thread_pool import Job
+from ....runtime.cpu.thread_pool import Job, Observed
 from .call_table import CallTable, KernelCall, caller_of
 from .threads import GRAIN
 
@@ -56,7 +56,13 @@ def segment(calls: Sequence[KernelCall], grain: int = GRAIN, symbol: str | None 
 
 _NAME = "segment"
 
-_DECLARATIONS = "llvm.func @share(!llvm.ptr, i64, i64, i64, i64, !llvm.ptr, !llvm.ptr, i64)"
+CLOCK = "clock_gettime"
+"""The function of the system that an observed run calls after each kernel."""
+
+_DECLARATIONS = f"""
+llvm.func @share(!llvm.ptr, i64, i64, i64, i64, !llvm.ptr, !llvm.ptr, i64)
+llvm.func @{CLOCK}(i32, !llvm.ptr) -> i32
+"""
 
 
 def _caller(arity: int) -> str:
@@ -170,7 +176,8 @@ _JOB_PARTS = _Parts(
 def _program(calls: int, arity: int, symbolic: bool) -> str:
     """Return the function that reads the table of calls.
 
-    The pointers of a call are in memory of a thread, the kernel first. Offsets have 64 bits.
+    The pointers of a call are in memory of a thread, the kernel first. Offsets have 64 bits. Where
+    the job is observed, calls may be skipped, and the first thread notes when each is over.
     """
     parts = _JOB_PARTS if symbolic else _CONSTANT_PARTS
     return f"""llvm.func @{_NAME}(%job: !llvm.ptr, %thread: i64, %run: i64) {{
@@ -188,6 +195,16 @@ def _program(calls: int, arity: int, symbolic: bool) -> str:
   %other = llvm.icmp "ne" %thread, %zero : i64
   {parts.tables}
   %functions = llvm.mlir.addressof @{_NAME}_functions : !llvm.ptr
+  {_word("watched", "%job", Job.OBSERVED)}
+  %observing = llvm.icmp "ne" %watched, %zero : i64
+  %observed = llvm.inttoptr %watched : i64 to !llvm.ptr
+  %first_thread = llvm.icmp "eq" %thread, %zero : i64
+  %timing = llvm.and %observing, %first_thread : i1
+  %clock = llvm.mlir.constant({Observed.CLOCK_MONOTONIC} : i32) : i32
+  {_number("stride", Observed.CALL_WORDS)}
+  llvm.cond_br %timing, ^begin, ^call(%zero, %zero, %words : i64, i64, !llvm.ptr)
+^begin:
+  %begun = llvm.call @{CLOCK}(%clock, %observed) : (i32, !llvm.ptr) -> i32
   llvm.br ^call(%zero, %zero, %words : i64, i64, !llvm.ptr)
 ^call(%number: i64, %counter: i64, %row: !llvm.ptr):
   %left = llvm.icmp "slt" %number, %count : i64
@@ -198,6 +215,25 @@ def _program(calls: int, arity: int, symbolic: bool) -> str:
   {_word("arguments", "%row", 2)}
   {_word("phases", "%row", 3)}
   {_skip("first", "%row", 4)}
+  {_skip("watches", "%observed", Observed.CALLS)}
+  %watch_at = llvm.mul %number, %stride : i64
+  %watch = llvm.getelementptr %watches[%watch_at] : (!llvm.ptr, i64) -> !llvm.ptr, i64
+  llvm.cond_br %observing, ^watch, ^bound
+^watch:
+  {_word("skips", "%watch", Observed.SKIPPED)}
+  %made = llvm.icmp "eq" %skips, %zero : i64
+  llvm.cond_br %made, ^bound, ^skip
+^skip:
+  {_number("argument_words", 3)}
+  {_number("phase_words", parts.inline)}
+  %of_arguments = llvm.mul %arguments, %argument_words : i64
+  %of_phases = llvm.mul %phases, %phase_words : i64
+  %of_call = llvm.add %of_arguments, %of_phases : i64
+  %row_behind = llvm.getelementptr %first[%of_call] : (!llvm.ptr, i64) -> !llvm.ptr, i64
+  %number_behind = llvm.add %number, %one : i64
+  %counter_behind = llvm.add %counter, %phases : i64
+  llvm.br ^call(%number_behind, %counter_behind, %row_behind : i64, i64, !llvm.ptr)
+^bound:
   %at_function = llvm.getelementptr %functions[%kernel] : {_ELEMENT}
   %function = llvm.load %at_function : !llvm.ptr -> !llvm.ptr
   llvm.store %function, %table : !llvm.ptr, !llvm.ptr
@@ -225,7 +261,13 @@ def _program(calls: int, arity: int, symbolic: bool) -> str:
 ^phase(%phase: i64, %chunks: i64, %range: !llvm.ptr):
   %work = llvm.icmp "slt" %phase, %phases : i64
   %next_call = llvm.add %number, %one : i64
-  llvm.cond_br %work, ^share, ^call(%next_call, %chunks, %range : i64, i64, !llvm.ptr)
+  llvm.cond_br %work, ^share, ^over
+^over:
+  llvm.cond_br %timing, ^note, ^call(%next_call, %chunks, %range : i64, i64, !llvm.ptr)
+^note:
+  {_skip("end", "%watch", Observed.END)}
+  %noted = llvm.call @{CLOCK}(%clock, %end) : (i32, !llvm.ptr) -> i32
+  llvm.br ^call(%next_call, %chunks, %range : i64, i64, !llvm.ptr)
 ^share:
   {parts.range}
   llvm.call @share(%job, %run, %chunks, %iterations, %limit, %calls, %table, %phase)

@@ -9,6 +9,7 @@ from ....dialects.core.machine import NATIVE, find_machine
 from ....dialects.core.mlir import ir
 from ....dialects.core.module import Module, functions, ops
 from ....dialects.core.op import Op
+from ....dialects.core.states.kept import is_kept
 from ....passes.core import Pass
 from ....passes.rewriting import LOGS, NoMatch, Pattern, Rewriter, rewrite
 from ...options import WINOGRAD_ERROR
@@ -33,6 +34,8 @@ class ChooseLayouts(Pass):
             =>   cpu.unblock (tri.relu (cpu.blocked_conv (tri.pad (cpu.block %x)), %w_packed))
         cpu.block (cpu.unblock %x)   =>   %x
         cpu.unblock (cpu.block %x)   =>   %x
+
+    What a session keeps is read by all that follows: runs may go on from it.
     """
 
     error: float = WINOGRAD_ERROR
@@ -65,6 +68,8 @@ class _BlockOfUnblock(Pattern):
 
     def rewrite(self, op: cpu.Block, rewriter: Rewriter) -> None:
         plain = rewriter.producer(op.x, cpu.Unblock)
+        if is_kept(op.x):
+            raise NoMatch("is of a value that is kept, from which others go on")
         if plain.x.type != op.y.type:
             raise NoMatch(f"makes {op.y.type} of {plain.x.type}")
         rewriter.replace(op, [plain.x], plain)
@@ -140,8 +145,11 @@ def _rewrite(chosen: list[tuple[Op, Form]], blocks: Blocks, rewriter: Rewriter) 
 
 
 def _blocked(image: ir.Value, blocks: Blocks, rewriter: Rewriter) -> ir.Value:
-    """Return the blocked value of an image, from its producer if that makes one, else a copy."""
+    """Return the blocked value of an image, from its producer if that makes one, else a copy.
+
+    A value that is kept is copied, so that runs can go on from it.
+    """
     producer = rewriter.find_producer(image)
-    if isinstance(producer, cpu.Unblock):
+    if isinstance(producer, cpu.Unblock) and not is_kept(image):
         return producer.x
     return cpu.Block.build(image, lanes=blocks.lanes).y

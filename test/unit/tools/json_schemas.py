@@ -12,6 +12,7 @@ from trivium.tools.bench.reports import BenchReport, KernelsReport
 from trivium.tools.conformance.results import ConformanceReport
 from trivium.tools.package_info import PackageInfo
 from trivium.tools.placement_report import NodeReports, Placements
+from trivium.tools.profile_report import ProfileInfo
 from trivium.tools.simulation import SimulationReport
 from trivium.tools.sizes_report import SizesInfo
 
@@ -24,6 +25,7 @@ ROOTS: dict[str, type[Any]] = {
     "bench --kernels": KernelsReport,
     "simulate": SimulationReport,
     "conformance": ConformanceReport,
+    "run --profile": ProfileInfo,
 }
 """The class of the report of each command."""
 

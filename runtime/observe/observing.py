@@ -1,0 +1,98 @@
+"""What a session offers to look into its runs: profiles, and parts of a run."""
+
+from collections.abc import Mapping, Sequence
+from time import perf_counter_ns
+from typing import TYPE_CHECKING, Any, Self
+
+from numpy.typing import ArrayLike
+
+from ..errors import RunError
+
+if TYPE_CHECKING:
+    from ..gpu.exchange import DeviceArrayLike
+    from ..program import Program
+    from .observer import Observation
+    from .profile import Profile
+
+
+class Observing:
+    """Let the runs of a session be observed, by twins of it: it is as fast as before."""
+
+    _program: "Program"
+
+    @property
+    def threads(self) -> int:
+        """Return on how many threads the session runs at most."""
+        raise NotImplementedError
+
+    def profile(
+        self, feeds: "Mapping[str, ArrayLike | DeviceArrayLike]", runs: int = 1, warm_up: int = 1
+    ) -> "Profile":
+        """Run `feeds` some times, and return how long each call of a kernel took.
+
+        Native code reads the clock after each call, in these runs alone; what a GPU does is waited
+        for, step by step. State begins as `reset_state` has it, and that of this session stays.
+        Before, there are `warm_up` runs that do not count.
+        """
+        from .calls import CallTable
+        from .profile import Profile, RunProfile, events_of
+
+        if runs < 1 or warm_up < 0:
+            raise RunError(f"runs is {runs} and warm_up {warm_up}, must be at least 1 and 0")
+        seen: list[Observation] = []
+        package = self._program.package
+        CallTable(package).check()
+        made: list[RunProfile] = []
+        with self._twin(_observed(self._program, seen)) as twin:
+            for number in range(warm_up + runs):
+                seen.clear()
+                begin = perf_counter_ns()
+                twin.run(feeds)
+                end = perf_counter_ns()
+                if number >= warm_up:
+                    events = events_of(seen, package.manifest)
+                    made.append(RunProfile(begin, end, events))
+        return Profile(tuple(made), self.threads)
+
+    def part(self, inputs: Sequence[str] = (), outputs: Sequence[str] = ()) -> Self:
+        """Return a session of a part of the run: what computes `outputs` from `inputs`.
+
+        Both are names of inputs, outputs and kept values. No other call is made. Package, weights
+        and the plan of the memory are shared, the memory is not. Raises RunError for other names,
+        for inputs that are needed too, and for packages with symbols or state.
+        """
+        from .calls import CallTable
+        from .observer import Observer
+        from .selection import select
+
+        package = self._program.package
+        if self._program.selection is not None:
+            raise RunError("the session is that of a part: take another part of the whole one")
+        calls = CallTable(package)
+        names = [(each,) if isinstance(each, str) else tuple(each) for each in (inputs, outputs)]
+        selection = select(package.manifest, calls, *names)
+        observer = Observer(calls, selection.skipped)
+        return self._twin(self._program.changed(selection=selection, observer=observer))
+
+    def _twin(self, program: "Program") -> Self:
+        raise NotImplementedError
+
+    def run(self, feeds: Any, outputs: Any = None) -> dict[str, Any]:
+        """Compute all outputs from all inputs."""
+        raise NotImplementedError
+
+    def __enter__(self) -> Self:
+        raise NotImplementedError
+
+    def __exit__(self, *_: object) -> None:
+        raise NotImplementedError
+
+
+def _observed(program: "Program", seen: "list[Observation]") -> "Program":
+    """Return the same program, and those for exact sizes, under observation."""
+    from .calls import CallTable
+    from .observer import Observer
+
+    watching = program.observer or Observer(CallTable(program.package))
+    exact = tuple(_observed(each, seen) for each in program.exact)
+    return program.changed(observer=watching.timed(seen), exact=exact)
