@@ -19,11 +19,22 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "solve_from_the_right": lambda a, b: linalg.solve(a, b.mT, left=False),
     "solve_for_vectors": lambda a, b: linalg.solve(a, b[..., 0]),
     "solve_for_one_vector": lambda a, b: linalg.solve(a[0], b[0, :, 0]),
+    "solve_for_a_batch_of_sides": lambda a, b: linalg.solve(a[0], b),
+    "solve_by_factors": lambda a, b: linalg.lu_solve(*linalg.lu_factor(a), b),
+    "solve_by_factors_of_the_transpose": lambda a, b: linalg.lu_solve(
+        *linalg.lu_factor(a), b, adjoint=True
+    ),
     "lower": lambda a, b: linalg.solve_triangular(a, b, upper=False),
+    "triangle_from_the_right": lambda a, b: linalg.solve_triangular(
+        a, b.mT, upper=True, left=False
+    ),
+    "triangle_for_a_batch_of_sides": lambda a, b: linalg.solve_triangular(a[0], b, upper=True),
+    "transposed_triangle": lambda a, b: torch.triangular_solve(b, a, transpose=True)[0],
     "ones_on_the_diagonal": lambda a, b: linalg.solve_triangular(
         a / 9, b, upper=True, unitriangular=True
     ),
     "cholesky_solve": lambda a, b: torch.cholesky_solve(b, a),
+    "cholesky_solve_by_the_upper_factor": lambda a, b: torch.cholesky_solve(b, a, upper=True),
     "cholesky_inverse": lambda a, b: torch.cholesky_inverse(a[0], upper=True),
     "tensorsolve": lambda a, b: linalg.tensorsolve(a[0].reshape(2, 3, 6), b[0, :, 0].view(2, 3)),
     "tensorinv": lambda a, b: linalg.tensorinv(a[0].reshape(3, 2, 6)),
@@ -54,6 +65,31 @@ def pair() -> tuple[dict[str, Any], dict[str, Any]]:
 def test_a_function_is_that_of_torch(pair: Any, name: str) -> None:
     made, wanted = (each[name] for each in pair)
     np.testing.assert_allclose(made, wanted.numpy(), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("condition", [1e2, 1e5, 1e7])
+def test_equations_are_solved_as_exactly_as_rows_allow(condition: float) -> None:
+    """Products with an inverse would have residuals that grow with the condition.
+
+    The bound is that of elimination with pivots: Higham, Accuracy and Stability, 9.3.
+    """
+    generator = np.random.default_rng(0)
+    size = 40
+    (left, _), (right, _) = (np.linalg.qr(generator.normal(size=(size, size))) for _ in range(2))
+    a = ((left * np.geomspace(1, 1 / condition, size)) @ right).astype(np.float32)
+    b = (a @ generator.normal(size=(size, 3))).astype(np.float32)
+    session = trivium.compile(Equations(), (torch.from_numpy(a), torch.from_numpy(b)))
+    for x in session.run({"a": a, "b": b}).values():
+        error = np.linalg.norm(a.astype(np.float64) @ x - b, np.inf)
+        scale = np.linalg.norm(a, np.inf) * np.linalg.norm(x, np.inf)
+        assert error <= size * np.finfo(np.float32).eps * scale
+
+
+class Equations(nn.Module):
+    """Solve equations at once, and by factors."""
+
+    def forward(self, a: Any, b: Any) -> Any:
+        return linalg.solve(a, b), linalg.lu_solve(*linalg.lu_factor(a), b)
 
 
 class Slogdet(nn.Module):
