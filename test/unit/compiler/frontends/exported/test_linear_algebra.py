@@ -92,6 +92,39 @@ class Equations(nn.Module):
         return linalg.solve(a, b), linalg.lu_solve(*linalg.lu_factor(a), b)
 
 
+class Exponential(nn.Module):
+    """Compute exponentials of matrices."""
+
+    def forward(self, x: Any) -> Any:
+        return torch.matrix_exp(x)
+
+
+@pytest.mark.parametrize(("dtype", "precision"), [("float32", 3e-6), ("float64", 3e-14)])
+def test_exponentials_of_matrices(dtype: str, precision: float) -> None:
+    """Each matrix of a batch is scaled by a power of its own; the bound is relative to its norm."""
+    torch.manual_seed(0)
+    scales = torch.tensor([0, 1e-6, 0.1, 1, 3]).reshape(5, 1, 1)
+    x = (torch.randn(5, 6, 6) * scales).to(getattr(torch, dtype))
+    free = {"x": {0: torch.export.Dim("B"), 1: torch.export.Dim("N"), 2: torch.export.Dim("N")}}
+    session = trivium.compile(Exponential(), x, dynamic_shapes=free)
+    for each in (x, x[3:, :2, :2].contiguous(), x[:2, :1, :1].contiguous()):
+        made = session.run({"x": each.numpy()})["out0"]
+        want = torch.matrix_exp(each.double()).numpy()
+        norms = np.linalg.norm(want, axis=(1, 2), keepdims=True)
+        np.testing.assert_allclose(made / norms, want / norms, rtol=0, atol=precision)
+
+
+def test_exponentials_of_matrices_that_are_large_or_no_numbers() -> None:
+    x = np.zeros((4, 2, 2), np.float32)
+    x[0, 0, 1], x[1, 0, 0], x[2, 1, 0] = 1e38, -1e30, np.nan
+    session = trivium.compile(Exponential(), torch.from_numpy(x))
+    made = session.run({"x": x})["out0"]
+    assert made[0].tolist() == [[1, np.float32(1e38)], [0, 1]]
+    assert made[1].tolist() == [[0, 0], [0, 1]]
+    assert np.isnan(made[2]).any()
+    assert made[3].tolist() == [[1, 0], [0, 1]]
+
+
 class Slogdet(nn.Module):
     """Signs, and logarithms of absolute values."""
 
