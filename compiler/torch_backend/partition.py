@@ -2,7 +2,6 @@
 
 import operator
 from collections.abc import Callable, Collection, Mapping
-from inspect import signature
 from typing import Any
 
 from torch import fx, nn
@@ -28,23 +27,37 @@ def refused_nodes(graph: fx.Graph, error: Exception) -> set[str]:
 def divide(module: fx.GraphModule, refused: Collection[str], compile: Compile) -> nn.Module | None:
     """Return a module that runs the nodes of some names as they are, and the others compiled.
 
-    None where nothing else is left, and in torch before 2.12, which cannot divide graphs so. The
-    order of all nodes remains, since some write in place.
+    None where nothing else is left. The order of all nodes remains, since some write in place.
     """
-    if "tuple_return" not in signature(split_module).parameters:
-        return None
     parts = _parts(module.graph, refused)
     compiled = {*parts.values()} - {parts[name] for name in refused}
     if not compiled:
         return None
-    divided = split_module(
-        module, module, lambda node: parts[node.name], keep_original_order=True, tuple_return=True
-    )
+    divided = split_module(module, module, lambda node: parts[node.name], keep_original_order=True)
+    _return_tuples(divided)
     for number in compiled:
         name = f"submod_{number}"
         part: Any = divided.get_submodule(name)
         divided.set_submodule(name, compile(part))
     return divided
+
+
+def _return_tuples(divided: fx.GraphModule) -> None:
+    """Make each part return a tuple, as graphs of Dynamo do, also where it has one result."""
+    graph = divided.graph
+    for call in graph.find_nodes(op="call_module"):
+        part: Any = divided.get_submodule(str(call.target))
+        (output,) = part.graph.find_nodes(op="output")
+        (returned,) = output.args
+        if isinstance(returned, fx.Node):
+            output.args = ((returned,),)
+            part.recompile()
+            users = list(call.users)
+            with graph.inserting_after(call):
+                only = graph.call_function(operator.getitem, (call, 0))
+            for user in users:
+                user.replace_input_with(call, only)
+    divided.recompile()
 
 
 def _parts(graph: fx.Graph, refused: Collection[str]) -> Mapping[str, int]:

@@ -150,6 +150,7 @@ from .linear_algebra.spectra import Svd as Svd
 from .linear_algebra.square_matrices import Det as Det
 from .linear_algebra.square_matrices import Inverse as Inverse
 from .linear_algebra.square_matrices import need_square as need_square
+from .linear_algebra.triangular_equations import SolveTriangular as SolveTriangular
 from .linear_algebra.triangular_factors import Cholesky as Cholesky
 from .linear_algebra.triangular_factors import Lu as Lu
 from .linear_algebra.triangular_factors import PivotsToPermutation as PivotsToPermutation

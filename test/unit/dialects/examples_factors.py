@@ -32,6 +32,13 @@ def pivots_to_permutation(pick: Pick) -> Example:
     return Example((pivots.astype(numpy_dtype(pick.one(*INDICES))),), {"size": size})
 
 
+def solve_triangular(pick: Pick) -> Example:
+    size, columns = pick.ints(2, 0, 4)
+    x = _with_pivots(pick, size, size)
+    b = np.ones((*x.shape[:-1], columns), x.dtype)
+    return Example((x, b), {"upper": pick.flag(), "unit_diagonal": pick.flag()})
+
+
 def householder_qr(pick: Pick) -> Example:
     return Example((_with_pivots(pick, *pick.ints(2, 0, 4)),))
 
@@ -56,6 +63,7 @@ FACTORS: dict[type[tri.TriOp], Maker] = {
     tri.Cholesky: cholesky,
     tri.Lu: lu,
     tri.PivotsToPermutation: pivots_to_permutation,
+    tri.SolveTriangular: solve_triangular,
     tri.HouseholderQr: householder_qr,
     tri.HouseholderProduct: householder_product,
     tri.Eigh: eigh,

@@ -14,7 +14,6 @@ from .....dialects.core.tensor import numpy_dtype
 from ...core.values import cast, constant, counted, tensor
 from ..registry import Value, torch_op
 from ..views import cut, reshape, swap
-from .linear_algebra import solve_triangular
 
 # -- Cholesky --------------------------------------------------------------------------------------
 
@@ -64,41 +63,18 @@ def lu_unpack(
     nothing = constant(np.zeros(0, numpy_dtype(type_.dtype)))
     swaps, lower, upper = nothing, nothing, nothing
     if unpack_pivots:
-        order = _permutation(LU_pivots, type_.shape[-2])
+        order = order_of(LU_pivots, type_.shape[-2])
         swaps = swap(_one_hot(order, type_.shape[-2], type_.dtype), -2, -1)
     if unpack_data:
         size = lowest(*type_.shape[-2:])
         upper = tri.Trilu.build(cut(LU_data, -2, 0, size), k=0, upper=True).y
         lower = tri.Trilu.build(cut(LU_data, -1, 0, size), k=-1, upper=False).y
-        lower = tri.Add.build(lower, _identity(type_.shape[-2], size, type_.dtype)).y
+        lower = tri.Add.build(lower, identity(type_.shape[-2], size, type_.dtype)).y
     return swaps, lower, upper
 
 
-@torch_op("torch.linalg.lu_solve")
-def lu_solve(
-    LU: Value, pivots: Value, B: Value, *, left: bool = True, adjoint: bool = False
-) -> Value:
-    """Solve `A @ X = B` for X by the factors of A: `X @ A = B` unless `left`, A.T if `adjoint`."""
-    if not left:
-        turned = lu_solve(LU, pivots, swap(B, -2, -1), adjoint=not adjoint)
-        return swap(turned, -2, -1)
-    size, dtype = tensor(LU).shape[-1], tensor(LU).dtype
-    swaps = _one_hot(_permutation(pivots, size), size, dtype)
-    if adjoint:
-        lower, upper = (swap(LU, -2, -1) for _ in range(2))
-        inner = solve_triangular(upper, B, upper=False)
-        x = solve_triangular(lower, inner, upper=True, unitriangular=True)
-        return tri.MatMul.build(swap(swaps, -2, -1), x).y
-    inner = solve_triangular(LU, tri.MatMul.build(swaps, B).y, upper=False, unitriangular=True)
-    return solve_triangular(LU, inner, upper=True)
-
-
-@torch_op("torch.lu_solve")
-def lu_solve_for(input: Value, LU_data: Value, LU_pivots: Value) -> Value:
-    return lu_solve(LU_data, LU_pivots, input)
-
-
-def _permutation(pivots: Value, size: Size) -> Value:
+def order_of(pivots: Value, size: Size) -> Value:
+    """Return the order of rows that pivots make."""
     return tri.PivotsToPermutation.build(pivots, size=size).y
 
 
@@ -108,7 +84,8 @@ def _one_hot(order: Value, size: Size, dtype: str) -> Value:
     return cast(tri.Equal.build(column, counted(size, (size,))).y, dtype)
 
 
-def _identity(rows: Size, columns: Size, dtype: str) -> Value:
+def identity(rows: Size, columns: Size, dtype: str) -> Value:
+    """Return a matrix with ones on its diagonal, and zeros elsewhere."""
     row = counted(rows, (rows, 1))
     return cast(tri.Equal.build(row, counted(columns, (1, columns))).y, dtype)
 

@@ -25,6 +25,24 @@ func.func @more_pivots_than_rows(%x: tensor<3xi32>) {
   return
 }
 
+func.func @right_side_of_another_type(%x: tensor<3x3xf32>, %b: tensor<3x1xf64>) {
+  // expected-error @below {{'tri.solve_triangular' op b is tensor<3x1xf64>, must have the element type of tensor<3x3xf32>}}
+  %y = "tri.solve_triangular"(%x, %b) : (tensor<3x3xf32>, tensor<3x1xf64>) -> tensor<3x1xf64>
+  return
+}
+
+func.func @right_side_without_columns(%x: tensor<3x3xf32>, %b: tensor<3xf32>) {
+  // expected-error @below {{'tri.solve_triangular' op b is tensor<3xf32>, must have rows for those of tensor<3x3xf32>}}
+  %y = "tri.solve_triangular"(%x, %b) : (tensor<3x3xf32>, tensor<3xf32>) -> tensor<3xf32>
+  return
+}
+
+func.func @right_side_of_other_matrices(%x: tensor<2x3x3xf32>, %b: tensor<4x3x1xf32>) {
+  // expected-error @below {{'tri.solve_triangular' op b is tensor<4x3x1xf32>, must have rows for those of tensor<2x3x3xf32>}}
+  %y = "tri.solve_triangular"(%x, %b) : (tensor<2x3x3xf32>, tensor<4x3x1xf32>) -> tensor<4x3x1xf32>
+  return
+}
+
 func.func @more_columns_than_rows(%x: tensor<2x3xf32>, %tau: tensor<2xf32>) {
   // expected-error @below {{'tri.householder_product' op input is tensor<2x3xf32>, must not have more columns than rows}}
   %y = "tri.householder_product"(%x, %tau) : (tensor<2x3xf32>, tensor<2xf32>) -> tensor<2x3xf32>

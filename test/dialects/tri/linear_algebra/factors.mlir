@@ -21,6 +21,16 @@ func.func @lu(%x: tensor<4x3xf64>) -> tensor<4xi64> {
   return %3 : tensor<4xi64>
 }
 
+// CHECK-LABEL: func.func @triangle
+// CHECK:         "tri.solve_triangular"
+// CHECK-SAME:      unit_diagonal = true
+// CHECK-SAME:      upper = true
+// CHECK-SAME:      : (tensor<2x3x3xf32>, tensor<2x3x1xf32>) -> tensor<2x3x1xf32>
+func.func @triangle(%x: tensor<2x3x3xf32>, %b: tensor<2x3x1xf32>) -> tensor<2x3x1xf32> {
+  %0 = "tri.solve_triangular"(%x, %b) {upper = true, unit_diagonal = true} : (tensor<2x3x3xf32>, tensor<2x3x1xf32>) -> tensor<2x3x1xf32>
+  return %0 : tensor<2x3x1xf32>
+}
+
 // CHECK-LABEL: func.func @qr
 // CHECK:         %[[F:.*]]:2 = "tri.householder_qr"
 // CHECK:         "tri.householder_product"(%[[F]]#0, %[[F]]#1)

@@ -30,6 +30,10 @@ def _orthogonal(factors: Any) -> Any:
     return *_product(factors), u.mT @ u, vh @ vh.mT
 
 
+def _regular(x: Any) -> Any:
+    return x @ x.mT / 9 + torch.eye(x.shape[-2], dtype=x.dtype)
+
+
 FUNCTIONS: dict[str, Callable[[Any], Any]] = {
     "cholesky": lambda x: tuple(linalg.cholesky_ex(x @ x.mT + torch.eye(x.shape[-2]))),
     "upper cholesky": lambda x: linalg.cholesky(x @ x.mT + torch.eye(x.shape[-2]), upper=True),
@@ -43,6 +47,11 @@ FUNCTIONS: dict[str, Callable[[Any], Any]] = {
     "singular vectors": lambda x: _product(linalg.svd(x, full_matrices=False)),
     "complete singular vectors": lambda x: _orthogonal(linalg.svd(x)),
     "lost rank": lambda x: _product(linalg.svd(x[..., :1] @ x[..., :1, :])),
+    "triangle": lambda x: linalg.solve_triangular(_regular(x), x, upper=True),
+    "triangle of ones": lambda x: linalg.solve_triangular(
+        _regular(x), x, upper=False, unitriangular=True
+    ),
+    "equations": lambda x: linalg.solve(_regular(x), x),
     "permutation": lambda x: tuple(linalg.lu(x)),
 }
 """Functions of a matrix of any shape; torch exports reflections of known sizes alone."""
