@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .compiler.quantize import quantize, quantize_weights
     from .dialects.core.errors import CompileError
     from .dialects.core.sizes.symbols import Range
-    from .runtime import Generator, PackageError, RunError, Sampling, Session, load
+    from .runtime import Generator, PackageError, RunError, Sampling, Session, SessionPool, load
 
 _EXPORTS = {
     "CompileError": ".dialects.core.errors",
@@ -26,6 +26,7 @@ _EXPORTS = {
     "RunError": ".runtime",
     "Sampling": ".runtime",
     "Session": ".runtime",
+    "SessionPool": ".runtime",
     "build": ".compiler.driver",
     "can_run": ".compiler.check",
     "check": ".compiler.check",
@@ -43,6 +44,7 @@ __all__ = [
     "RunError",
     "Sampling",
     "Session",
+    "SessionPool",
     "build",
     "can_run",
     "check",

@@ -26,6 +26,7 @@ from ..targets.options import (
     HALVES,
     INTEGERS,
     CompileOptions,
+    listed,
 )
 from ..targets.placement.insert_copies import InsertCopies
 from ..targets.placement.partition import Partition
@@ -38,7 +39,8 @@ def pipeline_for(target: str, opt_level: int, options: CompileOptions = DEFAULT)
 
     `target` lists targets in the order of preference. The model is simplified, then divided into
     parts by target; the passes of each target run on its parts. Raises CompileError for an unknown
-    target, and for options that the first target does not have.
+    target, for options that the first target does not have, and for passes to disable that are not
+    there, or that others need.
     """
     targets = choose_targets(target)
     first = targets[0]
@@ -61,7 +63,7 @@ def pipeline_for(target: str, opt_level: int, options: CompileOptions = DEFAULT)
         *([InsertCopies()] if any(each.memory.name != PROCESS for each in targets) else []),
         *(each_pass for each in targets for each_pass in each.placed_passes(opt_level, options)),
     )
-    return Pipeline(passes)
+    return Pipeline(passes).without(listed(options.disable))
 
 
 def _selecting(targets: Sequence[Target], opt_level: int, options: CompileOptions) -> list[Target]:

@@ -23,6 +23,9 @@ class Pass:
     """
 
     name: ClassVar[str] = ""
+    needed: ClassVar[bool] = False
+    """Whether what follows in a pipeline takes IR as the pass leaves it: it cannot be left out."""
+
     requires: "ClassVar[tuple[type[Pass], ...]]" = ()
     """What must have run before; the phases of an accelerator insert it where it is missing."""
 

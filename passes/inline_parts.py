@@ -14,6 +14,8 @@ class InlineParts(Pass):
         =>   %y = tri.group %x …; return %y
     """
 
+    needed = True
+
     def run(self, module: Module) -> None:
         for function in functions(module.operation):
             if TARGET in function.attributes:

@@ -133,6 +133,26 @@ class Pipeline:
             listed = ", ".join(names) or "none"
             raise CompileError(f"pipeline has no pass '{name}', it has: {listed}")
 
+    def without(self, names: Sequence[str]) -> "Pipeline":
+        """Leave out all passes of some names.
+
+        Raises CompileError for a name that no pass of the pipeline has, and for a pass that others
+        need.
+        """
+        faults: list[Diagnostic] = []
+        found = {stage.name: stage.step for stage in self.stages()}
+        for name in names:
+            step = found.get(name)
+            if step is None:
+                close = difflib.get_close_matches(name, found, 1)
+                hint = f", did you mean '{close[0]}'?" if close else ""
+                faults.append(Diagnostic("", f"pipeline has no pass '{name}' to disable{hint}"))
+            elif isinstance(step, Pass) and step.needed:
+                faults.append(Diagnostic("", f"pass '{name}' cannot be disabled: others need it"))
+        if faults:
+            raise CompileError(faults)
+        return Pipeline(_without(self.steps, names)) if names else self
+
     def until(self, name: str) -> "Pipeline":
         """Cut the pipeline off after the first pass of a name; CompileError when it has none."""
         self.need(name)
@@ -214,6 +234,15 @@ def _flatten(steps: Sequence[Step], anchors: tuple[str, ...]) -> Iterator[Stage]
             yield from (replace(stage, part=part) for stage in _flatten(step.steps, anchors))
         else:
             yield from _flatten(step.steps, (*anchors, step.anchor))
+
+
+def _without(steps: Sequence[Step], names: Sequence[str]) -> tuple[Step, ...]:
+    """Leave out passes of some names, at any depth."""
+    return tuple(
+        replace(step, steps=_without(step.steps, names)) if isinstance(step, Nest) else step
+        for step in steps
+        if isinstance(step, Nest) or step.name not in names
+    )
 
 
 def _until(steps: Sequence[Step], name: str) -> tuple[Step, ...]:

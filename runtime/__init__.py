@@ -19,9 +19,19 @@ if TYPE_CHECKING:
     from .generation.sampling import Sampling
     from .gpu.device import Device
     from .package import Package
+    from .serving.session_pool import SessionPool
     from .session import Session
 
-__all__ = ["Generator", "Package", "PackageError", "RunError", "Sampling", "Session", "load"]
+__all__ = [
+    "Generator",
+    "Package",
+    "PackageError",
+    "RunError",
+    "Sampling",
+    "Session",
+    "SessionPool",
+    "load",
+]
 
 SUFFIX = ".trv"
 """The suffix of the file of a package, by which tools tell it from a model."""
@@ -33,6 +43,7 @@ _HOMES = {
     "RunError": ".errors",
     "Sampling": ".generation.sampling",
     "Session": ".session",
+    "SessionPool": ".serving.session_pool",
 }
 
 

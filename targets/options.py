@@ -213,6 +213,14 @@ class CompileOptions:
     opt_level: int = option(
         2, "0: as written, 1: fold, 2: fold and fuse (the default)", choices=LEVELS, parse=int
     )
+    disable: str | Sequence[str] = option(
+        (),
+        "passes to leave out, by their names; trivium-opt --list-passes lists all",
+        names,
+        flag="--disable-pass",
+        metavar="NAME[,NAME...]",
+        parse=comma_separated,
+    )
     math: str = option(
         FAST,
         "strict: no approximations, nothing rounds otherwise than the ops say",

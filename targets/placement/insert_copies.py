@@ -24,6 +24,8 @@ class InsertCopies(Pass):
             =>   %c = tri.copy %x to "gpu"; %y = tri.group %c; %d = tri.copy %y to "host"; return %d
     """
 
+    needed = True
+
     def run(self, module: Module) -> None:
         with module.operation.context:
             for function in functions(module.operation):

@@ -39,6 +39,8 @@ class Partition(Pass):
              %y = tri.part %a { target = "cpu"; tri.lstm }; return %y
     """
 
+    needed = True
+
     targets: tuple[str, ...] = ("cpu", "host")
     placement: str = ENGINE_ORDER
 

@@ -48,6 +48,8 @@ class Place(Pass):
         =>   tri.group { linear } {target = "host"}; tri.group { mul; relu } {target = "cpu"}
     """
 
+    needed = True
+
     targets: tuple[str, ...] = ("cpu", "host")
 
     def run(self, module: Module) -> None:
