@@ -13,6 +13,7 @@ from trivium.compiler.frontends.exported.graph import Graph, ProgramNode
 torch = pytest.importorskip("torch")
 from torch import nn  # noqa: E402
 from torch.export import Dim, export  # noqa: E402
+from trivium.test.unit.compiler.frontends.exported.torch_versions import before  # noqa: E402
 
 
 class Function(nn.Module):
@@ -93,7 +94,10 @@ def _fields(node: ProgramNode) -> dict[str, Any]:
     for index, (key, each) in enumerate(node.arguments.items()):
         inner = isinstance(each, Graph) and [each.inputs, *map(_fields, each.nodes), each.outputs]
         arguments[key if named else index] = inner or each
-    return {**vars(node), "arguments": arguments}
+    fields = {**vars(node), "arguments": arguments}
+    if before("2.11"):  # archives have no names of nodes: the reader names them by their results
+        del fields["name"]
+    return fields
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
