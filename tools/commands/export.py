@@ -28,6 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     arguments.add_key_argument(parser)
     arguments.add_option(parser, "plugins")
     arguments.add_option(parser, "shapes")
+    arguments.add_option(parser, "activations")
     text = "0: as imported (the default), 1: fold, 2: fold and recognise"
     arguments.add_option(parser, "opt_level", default=0, help=text)
 
@@ -42,4 +43,5 @@ def run(flags: argparse.Namespace) -> None:
     else:
         arguments.refuse_key(flags, source)
     given = {"shapes": flags.shapes, "opt_level": flags.opt_level}
+    given["activations"] = flags.activations
     export(source, flags.output, format=flags.format, **given)
