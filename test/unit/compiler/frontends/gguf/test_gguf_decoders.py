@@ -177,7 +177,7 @@ def test_compiled_code_multiplies_by_few_bits(tmp_path: Path) -> None:
 def test_export_of_minimums_needs_exact_activations(tmp_path: Path) -> None:
     write(tmp_path / "model.gguf", WIDE, weights(WIDE), {"ffn_up": Type.Q4_K})
     source, output = str(tmp_path / "model.gguf"), str(tmp_path / "model.onnx")
-    with pytest.raises(trivium.CompileError, match="zero points of f32.*activations 'exact'"):
+    with pytest.raises(trivium.CompileError, match=r"zero points of f32.*activations 'exact'"):
         export(source, output)
     export(source, output, activations="exact")
     nodes = onnx.load(output).graph.node
