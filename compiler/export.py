@@ -12,11 +12,12 @@ from ..dialects.core.tensor import Bindings
 from ..passes.default import default_pipeline
 from ..passes.pipeline import Pipeline
 from ..runtime.package import Package
-from ..targets.options import CompileOptions
+from ..targets.options import AS_GIVEN, CompileOptions
 from .arguments import checked_arguments
 from .format import Format
 from .sizes.free import need_static
 from .source import find_format, formats, read_model
+from .stages import activation_passes
 
 
 def _source(value: Any) -> str | Package:
@@ -34,20 +35,22 @@ def export(
     opt_level: int = 0,
     inputs: str | Sequence[str] = (),
     outputs: str | Sequence[str] = (),
+    activations: str = AS_GIVEN,
 ) -> None:
     """Write a model, a package (`.trv`, or open) or IR (`.mlir`) in another format.
 
     `format` is "onnx", "pnnx", "mlir" or that of a plugin, by default the format with the suffix of
     the output; weights of PNNX are written to a `.bin` beside it, those of IR to a `.weights.npz`.
-    `shapes`, `opt_level`, `inputs` and `outputs` are those of `compile`: a model is written after
-    the passes of the level that are for any target, by default as it was imported; packages and IR
-    are written as they are. Raises CompileError with everything that has no equivalent in the
-    format.
+    `shapes`, `opt_level`, `inputs`, `outputs` and `activations` are those of `compile`: a model is
+    written after the passes of the level that are for any target, by default as it was imported;
+    packages and IR are written as they are, but for `activations`. Raises CompileError with
+    everything that has no equivalent in the format.
     """
     form = _format(format, output)
+    options = CompileOptions(shapes=shapes, inputs=inputs, outputs=outputs, activations=activations)
     with new_context():
-        given = CompileOptions(shapes=shapes, inputs=inputs, outputs=outputs)
-        module = read_model(source, given)
+        module = read_model(source, options)
+        Pipeline(activation_passes(options)).run(module)
         if not form.writes_symbols:
             need_static(module, f"files of {form.name} have exact sizes")
         if opt_level and find_format(source).has_levels:

@@ -54,7 +54,7 @@ def pipeline_for(target: str, opt_level: int, options: CompileOptions = DEFAULT)
         *default_pipeline(
             opt_level, options.strict_math, first.quantized, prepares, first.narrow_factors
         ),
-        *_activation_passes(options),
+        *activation_passes(options),
         *_precision_passes(options),
         *(step for each in selecting for step in each.selection_passes(opt_level, options)),
         Partition(tuple(each.choice for each in targets), options.placement),
@@ -101,7 +101,8 @@ def _integer_passes(options: CompileOptions) -> tuple[Pass, ...]:
     return (Eliminate(), LowerQuantized()) if options.quantized == INTEGERS else ()
 
 
-def _activation_passes(options: CompileOptions) -> tuple[Pass, ...]:
+def activation_passes(options: CompileOptions) -> tuple[Pass, ...]:
+    """Return the passes that overrule what the model says of activations."""
     if options.activations == AS_GIVEN:
         return ()
     return (RoundActivations("" if options.activations == EXACT else options.activations),)

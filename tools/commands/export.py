@@ -7,6 +7,7 @@ weights go to a .bin beside OUT, those of IR to a .weights.npz.
 
 import argparse
 
+from ...targets.options import AS_GIVEN
 from .. import arguments
 
 
@@ -28,6 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     arguments.add_key_argument(parser)
     arguments.add_option(parser, "plugins")
     arguments.add_option(parser, "shapes")
+    arguments.add_option(parser, "activations", default=AS_GIVEN)
     text = "0: as imported (the default), 1: fold, 2: fold and recognise"
     arguments.add_option(parser, "opt_level", default=0, help=text)
 
@@ -42,4 +44,5 @@ def run(flags: argparse.Namespace) -> None:
     else:
         arguments.refuse_key(flags, source)
     given = {"shapes": flags.shapes, "opt_level": flags.opt_level}
+    given["activations"] = flags.activations
     export(source, flags.output, format=flags.format, **given)

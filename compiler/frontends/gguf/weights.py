@@ -7,6 +7,7 @@ import numpy as np
 
 from ....dialects import tri
 from ....dialects.core.tensor import Array
+from ....dialects.tri.linear_algebra.block_quantized import ROUNDED
 from ..core.main_function import MainFunction
 from ..core.values import Value, cast, constant, tensor
 from .file import GgufTensor
@@ -131,8 +132,9 @@ class Weights:
 def _packed_product(
     x: Value, operands: tuple[Value, Value, Value | None], packed: PackedMatrix
 ) -> Value:
-    bits, block = packed.bits, packed.block
-    return tri.BlockQuantizedMatMul.build(x, *operands, bits=bits, block=block).y
+    """Round activations as llama.cpp does, which has no product of few bits and floats."""
+    given = {"bits": packed.bits, "block": packed.block, "activations": ROUNDED}
+    return tri.BlockQuantizedMatMul.build(x, *operands, **given).y
 
 
 def _column(value: Value) -> Value:

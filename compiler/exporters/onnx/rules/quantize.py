@@ -52,7 +52,10 @@ def _level(op: tri.BlockQuantizedMatMul, graph: OnnxGraph) -> int | None:
         return None
     why = why_exact(op.zero_points, op.bits, op.block, graph.flow.is_constant(op.w))
     if why:
-        raise Unsupported(f"rounds activations with {why}, ONNX Runtime's MatMulNBits does not")
+        raise Unsupported(
+            f"rounds activations with {why}, ONNX Runtime's MatMulNBits does not: export with "
+            "activations 'exact'"
+        )
     return LEVELS[-1]
 
 

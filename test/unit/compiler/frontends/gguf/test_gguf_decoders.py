@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import onnx
 import onnxruntime
 import pytest
 import trivium
 from gguf import GGMLQuantizationType as Type
 from onnx import numpy_helper
+from trivium.compiler.export import export
 from trivium.compiler.frontends.gguf import import_gguf
 from trivium.dialects import tri
 from trivium.dialects.core.interpret import run
@@ -20,6 +22,7 @@ from trivium.dialects.core.location import describe
 from trivium.dialects.core.mlir import new_context
 from trivium.dialects.core.module import ops
 from trivium.dialects.core.symbol_table import symbols_of_function
+from trivium.passes.quantize.round_activations import RoundActivations
 from trivium.test.unit.compiler.frontends.gguf.gguf_models import (
     Model,
     Weights,
@@ -44,9 +47,13 @@ def empty(model: Model, rows: int = 0) -> dict[str, Any]:
 
 @contextmanager
 def interpreted(path: Path, model: Model, rows: int = 0, **shapes: Any) -> Iterator[Step]:
-    """Give a function that takes words and a mask, and keeps the cache from call to call."""
+    """Give a function that takes words and a mask, and keeps the cache from call to call.
+
+    Activations are not rounded.
+    """
     with new_context():
         module = import_gguf(path, shapes={**SHAPES, **shapes})
+        RoundActivations("").run(module)
         past = [*empty(model, rows).values()]
 
         def step(feeds: dict[str, Any]) -> Any:
@@ -133,6 +140,7 @@ def test_products_of_few_bits_stay_packed(tmp_path: Path) -> None:
         found = [op for op in ops(module.operation) if isinstance(op, tri.BlockQuantizedMatMul)]
         where = {describe(op.location): (op.bits, op.block, op.zero_points is None) for op in found}
         assert not any(isinstance(op, tri.MatMul) for op in ops(module.operation))
+        assert {op.activations for op in found} == {"i8"}
     four, minimums, eight = (4, 32, True), (4, 32, False), (8, 16, True)
     names = ("attn_q", "attn_k", "attn_v", "attn_output")
     assert where == {
@@ -155,11 +163,26 @@ def test_compiled_code_multiplies_by_few_bits(tmp_path: Path) -> None:
     wanted = logits(WIDE, kept, TEXT[:6])
     cache = {"past_sequence_length": 0, "total_sequence_length": 6}
     shapes = {"batch_size": 1, "sequence_length": 6, **cache}
-    session = trivium.compile(str(tmp_path / "model.gguf"), shapes=shapes)
+    session = trivium.compile(str(tmp_path / "model.gguf"), shapes=shapes, activations="exact")
     feeds = {"input_ids": TEXT[None, :6], "attention_mask": np.ones((1, 6), np.int64)}
-    got = session.run({**feeds, **empty(WIDE)})["logits"][0]
+    feeds |= empty(WIDE)
+    got = session.run(feeds)["logits"][0]
     np.testing.assert_allclose(got, wanted, rtol=1e-4, atol=2e-5)
+    bytes_ = trivium.compile(str(tmp_path / "model.gguf"), shapes=shapes).run(feeds)["logits"][0]
+    errors = np.abs(bytes_ - wanted).max() / np.abs(wanted).max()
+    assert 1e-4 < errors < 2e-2
     assert session.manifest.memory.weight_bytes < 0.4 * sum(a.nbytes for a in kept.values())
+
+
+def test_export_of_minimums_needs_exact_activations(tmp_path: Path) -> None:
+    write(tmp_path / "model.gguf", WIDE, weights(WIDE), {"ffn_up": Type.Q4_K})
+    source, output = str(tmp_path / "model.gguf"), str(tmp_path / "model.onnx")
+    with pytest.raises(trivium.CompileError, match=r"zero points of f32.*activations 'exact'"):
+        export(source, output)
+    export(source, output, activations="exact")
+    nodes = onnx.load(output).graph.node
+    (few,) = (node for node in nodes if node.op_type == "MatMulNBits")
+    assert "accuracy_level" not in {attribute.name for attribute in few.attribute}
 
 
 def test_ranges_of_sizes(tmp_path: Path) -> None:
