@@ -23,8 +23,8 @@ from ..targets.options import (
     DEFAULT,
     EXACT,
     F32,
-    HALVES,
     INTEGERS,
+    STATE_TYPES,
     CompileOptions,
 )
 from ..targets.placement.insert_copies import InsertCopies
@@ -106,7 +106,7 @@ def _activation_passes(options: CompileOptions) -> tuple[Pass, ...]:
 
 
 def _state_passes(options: CompileOptions) -> tuple[Pass, ...]:
-    dtype = HALVES.get(options.state_precision)
+    dtype = STATE_TYPES.get(options.state_precision)
     return (NarrowStates(dtype),) if dtype else ()
 
 
