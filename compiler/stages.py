@@ -23,8 +23,8 @@ from ..targets.options import (
     DEFAULT,
     EXACT,
     F32,
-    HALVES,
     INTEGERS,
+    STATE_TYPES,
     CompileOptions,
     listed,
 )
@@ -109,7 +109,7 @@ def activation_passes(options: CompileOptions) -> tuple[Pass, ...]:
 
 
 def _state_passes(options: CompileOptions) -> tuple[Pass, ...]:
-    dtype = HALVES.get(options.state_precision)
+    dtype = STATE_TYPES.get(options.state_precision)
     return (NarrowStates(dtype),) if dtype else ()
 
 

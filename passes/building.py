@@ -91,6 +91,11 @@ def cast(x: ir.Value, dtype: str) -> ir.Value:
     return x if tensor_of(x.type).dtype == dtype else tri.Cast.build(x, to=dtype).y
 
 
+def scaled(rows: ir.Value, scales: ir.Value) -> ir.Value:
+    """Return what rows of bytes stand for, given the scale of each row."""
+    return mul(cast(rows, "f32"), reshape(scales, *shape_of(scales), 1))
+
+
 def per_channel(x: ir.Value, rank: int) -> ir.Value:
     """Give a vector with one number per channel the axes to broadcast to [N, C, …]."""
     return reshape(x, *shape_of(x), *[1] * (rank - 2))

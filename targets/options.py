@@ -45,6 +45,9 @@ F32, TF32 = "f32", "tf32"
 HALVES = {"fp16": "f16", "bf16": "bf16"}
 """The precisions in which values are stored in half of the bytes, and their element types."""
 
+STATE_TYPES = {**HALVES, "int8": "i8"}
+"""What states of f32 may be stored in: bytes have a scale for each row."""
+
 PRECISIONS = (F32, TF32, *HALVES)
 
 FLOATS, INTEGERS = "floats", "integers"
@@ -207,8 +210,8 @@ class CompileOptions:
     state_precision: str = option(
         F32,
         "what f32 states are stored in where the model writes rows of them (f32 is the default): "
-        "inputs and outputs have that type",
-        choices=(F32, *HALVES),
+        "inputs and outputs have that type, and of int8 there are more, for the scales of rows",
+        choices=(F32, *STATE_TYPES),
     )
     opt_level: int = option(
         2, "0: as written, 1: fold, 2: fold and fuse (the default)", choices=LEVELS, parse=int

@@ -171,6 +171,7 @@ from .numeric import span as span
 from .numeric import truncated_divide as truncated_divide
 from .quantize import Dequantize as Dequantize
 from .quantize import Quantize as Quantize
+from .quantize import QuantizeRows as QuantizeRows
 from .quantize import Requantize as Requantize
 from .quantize import RequantizeMean as RequantizeMean
 from .quantize import StorageCast as StorageCast

@@ -10,6 +10,7 @@ from ..core.quantized import QuantizedType, check_scales, is_quantized, storage_
 from ..core.sizes.checks import need_same
 from ..core.tensor import Array, Shape, Tensor, need_broadcast, normalize_axis, numpy_dtype
 from .dialect import TriOp
+from .numeric import need_float
 
 
 class Quantize(TriOp):
@@ -97,6 +98,39 @@ class StorageCast(TriOp):
 
     def reference(self, x: Array) -> Array:
         return x
+
+
+LARGEST_BYTE, SMALLEST_ROW = 127, 2.0**-100
+"""The largest number of a row of bytes; rows of floats that are all below the other are zeros."""
+
+
+class QuantizeRows(TriOp):
+    """Round each row of `x`, along the last axis, to bytes with a scale: a symmetric range.
+
+    `numbers` is i8, of the shape of `x`; `scales` is f32, without the last axis; a row is about its
+    numbers times its scale. With m the largest magnitude in a row, the scale is `m / 127`, and
+    numbers are `x * (127 / m)`, all in f32, rounded to the nearest integer, halves to even. Where m
+    is below 2^-100, both are 0. Where a row has NaN or infinities, its scale has it, too, and its
+    numbers may be any.
+    """
+
+    x: Operand
+    numbers: Result
+    scales: Result
+
+    def infer(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        if need_float(x).dtype == "f64" or not x.rank:
+            raise Invalid(f"rounds rows of {x}, must have an axis, and be of f32 or less")
+        return Tensor(x.shape, "i8"), Tensor(x.shape[:-1], "f32")
+
+    def reference(self, x: Array) -> tuple[Array, Array]:
+        rows = x.astype(np.float32)
+        largest = np.max(np.abs(rows), axis=-1, initial=0)
+        held = ~(largest < SMALLEST_ROW)
+        most = np.float32(LARGEST_BYTE)
+        factors = np.where(held, most / np.where(held, largest, 1), 0).astype(np.float32)
+        numbers = np.nan_to_num(np.rint(rows * factors[..., None])).clip(-most, most)
+        return numbers.astype(np.int8), np.where(held, largest / most, 0).astype(np.float32)
 
 
 class Requantize(TriOp):

@@ -8,6 +8,7 @@ import numpy as np
 from ...dialects import tri
 from ...dialects.core.attributes import tensor_of
 from ...dialects.core.mlir import ir
+from ...dialects.core.sizes.atoms import Size
 from ...dialects.tri.attention.attention import fills_of
 from ..building import (
     add,
@@ -19,6 +20,7 @@ from ..building import (
     mul,
     reduce_max,
     reshape,
+    scaled,
     shape_of,
     sub,
     transpose,
@@ -43,7 +45,10 @@ def attention(op: tri.Attention) -> ir.Value:
 def cached_attention(op: tri.CachedAttention) -> ir.Value:
     """Attend to the first rows, of which a mask shows each query those that it sees."""
     dtype = tensor_of(op.q.type).dtype
-    k, v = (cast(build_slice(x, 2, 0, op.rows).y, dtype) for x in (op.k, op.v))
+    k, v = (
+        cast(_first_rows(x, scales, op.rows), dtype)
+        for x, scales in ((op.k, op.k_scales), (op.v, op.v_scales))
+    )
     batch, _, queries, _ = shape_of(op.q)
     start = reshape(cast(op.starts, "i64"), batch, 1, 1, 1)
     place = add(start, reshape(tri.Iota.build(size=queries).y, queries, 1))
@@ -52,6 +57,12 @@ def cached_attention(op: tri.CachedAttention) -> ir.Value:
     if op.window:
         seen = tri.And.build(seen, less(sub(place, op.window), row)).y
     return tri.Attention.build(op.q, k, v, [seen], scale=op.scale).y
+
+
+def _first_rows(rows: ir.Value, scales: ir.Value | None, count: Size) -> ir.Value:
+    """Return the first rows of a cache: floats, or bytes times their scales."""
+    taken = build_slice(rows, 2, 0, count).y
+    return taken if scales is None else scaled(taken, build_slice(scales, 2, 0, count).y)
 
 
 def attention_weights(

@@ -7,7 +7,23 @@ from ...dialects.core.attributes import tensor_of
 from ...dialects.core.mlir import ir
 from ...dialects.core.quantized import QuantizedType
 from ...dialects.core.tensor import Array, numpy_dtype
-from ..building import Operand, absolute, add, cast, div, maximum, minimum, mul, sub, where
+from ...dialects.tri.quantize import LARGEST_BYTE, SMALLEST_ROW
+from ..building import (
+    Operand,
+    absolute,
+    add,
+    cast,
+    div,
+    less,
+    maximum,
+    minimum,
+    mul,
+    reduce_max,
+    reshape,
+    shape_of,
+    sub,
+    where,
+)
 from .registry import decomposes
 
 WIDE = "i32"
@@ -33,6 +49,19 @@ def dequantize(op: tri.Dequantize) -> ir.Value:
     if any(kind.zero_points):
         y = sub(y, _zero_points(kind, op.x, WIDE))
     return mul(cast(y, kind.expressed), _scales(kind, op.x, kind.expressed))
+
+
+@decomposes(tri.QuantizeRows)
+def quantize_rows(op: tri.QuantizeRows) -> tuple[ir.Value, ir.Value]:
+    x = cast(op.x, "f32")
+    shape = shape_of(x)
+    largest = reduce_max(absolute(x), (len(shape) - 1,))
+    is_small = less(largest, SMALLEST_ROW)
+    factors = where(is_small, 0, div(LARGEST_BYTE, largest))
+    numbers = tri.Round.build(mul(x, factors)).y
+    numbers = tri.Clip.build(numbers, min=float(-LARGEST_BYTE), max=float(LARGEST_BYTE)).y
+    scales = where(is_small, 0, div(largest, LARGEST_BYTE))
+    return tri.Cast.build(numbers, to="i8").y, reshape(scales, *shape[:-1])
 
 
 @decomposes(tri.Requantize)

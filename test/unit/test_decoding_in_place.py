@@ -111,6 +111,31 @@ def test_more_rows_than_the_cache_has_are_refused():
     assert not any(array.any() for array in caches.values())
 
 
+def test_caches_in_bytes_have_rounded_rows_with_scales():
+    """Those of the first layer depend on words alone: they are the rounded ones of f32."""
+    sessions = [compiled(LLAMA, MOST), compiled(LLAMA, MOST, "int8")]
+    full, less = (LLAMA.empty(1, MOST), LLAMA.empty(1, MOST))
+    scales = {f"{name}.scales": np.zeros(x.shape[:-1], np.float32) for name, x in less.items()}
+    less = {name: array.astype(np.int8) for name, array in less.items()} | scales
+    assert all(pair.in_place for pair in sessions[1].manifest.carried)
+    rng = np.random.default_rng(2)
+    rows = 0
+    for length in (6, 1, 1, 9, 1):
+        rows += length
+        ids = rng.integers(0, LLAMA.words, (1, length))
+        feeds = {"input_ids": ids, "attention_mask": np.ones((1, rows), np.int64)}
+        runs = zip(sessions, (full, less), strict=True)
+        wanted, got = (session.run(feeds | caches)["logits"] for session, caches in runs)
+        np.testing.assert_allclose(got, wanted, atol=2e-1)
+    for name in ("past_key_values.0.key", "past_key_values.0.value"):
+        largest = np.abs(full[name]).max(-1)
+        np.testing.assert_allclose(less[f"{name}.scales"], largest / 127, rtol=1e-6)
+        wide = less[name] * less[f"{name}.scales"][..., None]
+        assert (np.abs(wide - full[name]).max(-1) <= largest / 127 * 0.501).all()
+        assert (np.abs(less[name][:, :, :rows].astype(int)).max(-1) == 127).all()
+        assert not less[name][:, :, rows:].any()
+
+
 def test_caches_in_half_precision_have_rounded_rows():
     """Those of the first layer depend on words alone: they are the rounded ones of f32."""
     sessions = [compiled(LLAMA, MOST), compiled(LLAMA, MOST, "fp16")]

@@ -117,3 +117,9 @@ func.func @more_counts_than_sums(%x: tensor<3xi32>, %n: tensor<2x3xi32>) {
   %0 = "tri.requantize_mean"(%x, %n) {multiplier = 5, shift = 3, low = 0, high = 1, to = "i8"} : (tensor<3xi32>, tensor<2x3xi32>) -> tensor<3xi8>
   return
 }
+
+func.func @rows_of_doubles(%x: tensor<2x8xf64>) {
+  // expected-error @below {{'tri.quantize_rows' op rounds rows of tensor<2x8xf64>, must have an axis, and be of f32 or less}}
+  %0:2 = "tri.quantize_rows"(%x) : (tensor<2x8xf64>) -> (tensor<2x8xi8>, tensor<2xf32>)
+  return
+}

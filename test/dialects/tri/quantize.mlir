@@ -44,3 +44,10 @@ func.func @requantize_mean(%x: tensor<2x3xi32>, %n: tensor<3xi32>) -> tensor<2x3
   %0 = "tri.requantize_mean"(%x, %n) {multiplier = 5, shift = 3, zero_point = 1, low = -128, high = 127, to = "i8"} : (tensor<2x3xi32>, tensor<3xi32>) -> tensor<2x3xi8>
   return %0 : tensor<2x3xi8>
 }
+
+// CHECK-LABEL: func.func @rows
+// CHECK:         %{{.*}}:2 = "tri.quantize_rows"(%{{.*}}) : (tensor<2x3x8xf16>) -> (tensor<2x3x8xi8>, tensor<2x3xf32>)
+func.func @rows(%x: tensor<2x3x8xf16>) -> (tensor<2x3x8xi8>, tensor<2x3xf32>) {
+  %0:2 = "tri.quantize_rows"(%x) : (tensor<2x3x8xf16>) -> (tensor<2x3x8xi8>, tensor<2x3xf32>)
+  return %0#0, %0#1 : tensor<2x3x8xi8>, tensor<2x3xf32>
+}

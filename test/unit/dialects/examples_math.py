@@ -35,6 +35,11 @@ def requantize(pick: Pick) -> Example:
     return Example((x,), attributes)
 
 
+def quantize_rows(pick: Pick) -> Example:
+    x = pick.array(pick.shape((1, 3), (1, 4)), pick.one("f32", "f16", "bf16"))
+    return Example((np.where(np.isfinite(x.astype(np.float64)), x, 1).astype(x.dtype),), {})
+
+
 def requantize_mean(pick: Pick) -> Example:
     shape = pick.shape()
     count = pick.array(pick.narrowed(shape), "i32")
@@ -153,6 +158,7 @@ MATH: dict[type[tri.TriOp], Maker] = {
     tri.ThresholdedRelu: mapped(*FLOATS, alpha=number),
     tri.Swish: mapped(*FLOATS, alpha=number),
     tri.Clip: mapped(*FLOATS, min=number, max=number),
+    tri.QuantizeRows: quantize_rows,
     tri.Requantize: requantize,
     tri.RequantizeMean: requantize_mean,
     tri.IsNan: mapped(*FLOATS),

@@ -162,7 +162,11 @@ def cached_attention(pick: Pick) -> Example:
     k, v = (np.where(np.isfinite(x.astype(np.float64)), x, 1).astype(x.dtype) for x in drawn)
     starts = np.array(pick.ints(batch, -1, 5), pick.one(np.int64, np.int32))
     attributes = {"rows": rows, "scale": pick.number(), "window": pick.between(0, 3)}
-    return Example((q, k, v, starts), attributes)
+    if dtype == "f64" or pick.flag():
+        return Example((q, k, v, starts, None, None), attributes)
+    drawn = (tri.QuantizeRows().reference(x) for x in (k, v))
+    (k, k_scales), (v, v_scales) = drawn
+    return Example((q, k, v, starts, k_scales, v_scales), attributes)
 
 
 def multihead_attention(pick: Pick) -> Example:

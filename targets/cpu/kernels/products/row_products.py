@@ -29,7 +29,7 @@ def row_products(
 ) -> list[Value]:
     """Return the products of rows of `left` and `right`: for each number, a vector over `rows`.
 
-    There are as many `rows` as a vector has lanes.
+    There are as many `rows` as a vector has lanes. Those of `right` may be integers.
     """
     width = len(rows)
     columns = columns_of(right.shape[-1], width)
@@ -51,8 +51,8 @@ def _partial_sums(
     """Return the products of rows with another one, whose lanes are still to be summed up."""
     sums: list[Value] = []
     for column, lanes in columns:
-        loaded = right.load([row, IndexExpr(column)], lanes)
         factors = [left.load([number, IndexExpr(column)], lanes) for number in numbers]
+        loaded = right.load([row, IndexExpr(column)], lanes).cast(factors[0].dtype)
         sums = _added([(factor, loaded) for factor in factors], sums)
     return sums
 

@@ -22,11 +22,14 @@ def lower_cached_attention(
     k: Buffer,
     v: Buffer,
     starts: Buffer,
+    k_scales: Buffer | None,
+    v_scales: Buffer | None,
     y: Epilogue,
 ) -> None:
+    scales = k_scales, v_scales
     few = 1 - least(q.shape[2] // (FEW + 1), 1)
     if few != 0:
-        FewQueries(op, kernel, q, k, v, starts, y, most=FEW).emit(few)
+        FewQueries(op, kernel, q, k, v, starts, scales, y, most=FEW).emit(few)
     if few != 1:
-        many = ManyQueries(op, kernel, q, k, v, starts, y)
+        many = ManyQueries(op, kernel, q, k, v, starts, scales, y)
         spread(many.section().only_if(1 - few))

@@ -59,6 +59,27 @@ class Totals:
         return 1 / self.total.equal(0).select(self.total.like(1), self.total)
 
 
+@dataclass(frozen=True)
+class RowScales:
+    """Hold the scales of all rows, [entries, heads, rows], and private memory for some of them."""
+
+    whole: Buffer
+    some: Buffer
+
+    @classmethod
+    def of(cls, whole: Buffer | None, kernel: KernelBuilder) -> "RowScales | None":
+        return whole and cls(whole, kernel.private((CHUNK,), whole.dtype))
+
+    def take(self, head: Sequence[IndexExpr], begin: IndexExpr, count: IndexExpr) -> None:
+        """Copy those of a chunk, where a whole vector can be read also at the end."""
+        scales = self.whole.part(head)
+        for_each(count, lambda row: self.some.store(scales.load([begin + row]), [row]))
+
+    def apply(self, value: Value, row: IndexExpr, lanes: Lanes) -> Value:
+        """Multiply what neighbouring rows of the chunk have by their scales."""
+        return value * self.some.load([row], lanes)
+
+
 class ChunkedAttention:
     """Hold the operands of attention to a cache, and emit what is done to a chunk of rows.
 
@@ -73,6 +94,7 @@ class ChunkedAttention:
         k: Buffer,
         v: Buffer,
         starts: Buffer,
+        scales: Sequence[Buffer | None],
         y: Epilogue,
     ) -> None:
         self.op, self.kernel, self.y = op, kernel, y
@@ -88,6 +110,7 @@ class ChunkedAttention:
         self.dtype = compute_dtype(q.dtype)
         self.lanes = kernel.lanes(self.dtype)
         self.chunks = ceildiv(op.rows, CHUNK)
+        self.k_scales, self.v_scales = (RowScales.of(each, kernel) for each in scales)
 
     def start(self, entry: IndexExpr) -> IndexExpr:
         """Return the position of the first query of an entry."""
@@ -98,6 +121,17 @@ class ChunkedAttention:
         end = (highest + 1).minimum(self.op.rows)
         first = (lowest + (1 - self.op.window)).maximum(0) if self.op.window else IndexExpr(0)
         return first, end
+
+    def take_scales(self, head: Sequence[IndexExpr], begin: IndexExpr, count: IndexExpr) -> None:
+        """Have the scales of a chunk at hand, where rows have scales."""
+        for each in (self.k_scales, self.v_scales):
+            if each is not None:
+                each.take(head, begin, count)
+
+    def score_of(self, product: Value, row: IndexExpr) -> Value:
+        """Return scores of neighbouring rows of a chunk, given products of a query with them."""
+        scores = product * self.op.scale
+        return self.k_scales.apply(scores, row, Lanes(self.lanes)) if self.k_scales else scores
 
     def hide(
         self,
@@ -158,13 +192,17 @@ class ChunkedAttention:
     def exponentiate(
         self, scores: Buffer, number: IndexExpr, first: IndexExpr, end: IndexExpr, top: Value
     ) -> Value:
-        """Replace scores of a query by exponentials, over the highest score; return their sum."""
+        """Replace scores of a query by exponentials, over the highest score; return their sum.
+
+        What is left are factors of rows of values as they are stored: the scales are in them.
+        """
         lanes, total = Lanes(self.lanes), Reduction("add", self.dtype)
         shift = splat(top.equal(-math.inf).select(top.like(0), top), self.lanes)
 
         def power(row: IndexExpr, now: list[Value]) -> list[Value]:
             made = exp(scores.load([number, row], lanes) - shift)
-            scores.store(made, [number, row], lanes)
+            factor = self.v_scales.apply(made, row, lanes) if self.v_scales else made
+            scores.store(factor, [number, row], lanes)
             return [now[0] + made]
 
         (powers,) = carry(end, [total.identity(self.lanes)], power, self.lanes, first)
@@ -190,7 +228,9 @@ class ChunkedAttention:
             ) -> list[Value]:
                 if not part:
                     touch(row)
-                loaded = [values.load([row, IndexExpr(c)], lanes) for c, lanes in taken]
+                loaded = [
+                    values.load([row, IndexExpr(c)], lanes).cast(self.dtype) for c, lanes in taken
+                ]
                 made: list[Value] = []
                 for i, number in enumerate(numbers):
                     weight = splat(scores.load([number, row]), self.lanes)

@@ -86,6 +86,7 @@ class FewQueries(ChunkedAttention):
         q, keys, values = self.q.part(head), self.k.part(head), self.v.part(head)
         skipped = (first - begin) // self.lanes * self.lanes
         count = end - begin
+        self.take_scales(head, begin, count)
         self._score(q, rows_from(keys, begin), (skipped, count), rows_from(values, begin))
         self.hide(
             self.scores,
@@ -150,7 +151,7 @@ class FewQueries(ChunkedAttention):
             def score(numbers: Sequence[IndexExpr]) -> None:
                 products = row_products(q, numbers, keys, rows)
                 for number, product in zip(numbers, products, strict=True):
-                    scores = product * self.op.scale
+                    scores = self.score_of(product, row)
                     self.scores.store(scores, [number, row], Lanes(self.lanes))
 
             with rolled():

@@ -70,7 +70,10 @@ class ManyQueries(ChunkedAttention):
         def vector(row: IndexExpr) -> None:
             places = [(row + lane).minimum(end - 1) for lane in range(self.lanes)]
             for column, lanes in columns_of(self.size, self.lanes):
-                loaded = [keys.load([place, IndexExpr(column)], lanes) for place in places]
+                loaded = [
+                    keys.load([place, IndexExpr(column)], lanes).cast(self.dtype)
+                    for place in places
+                ]
                 for i, made in enumerate(transpose_registers(loaded, self.lanes)):
                     at = [row // self.strip, IndexExpr(column + i), row % self.strip]
                     self.keys.store(made, at, Lanes(self.lanes))
@@ -113,6 +116,7 @@ class ManyQueries(ChunkedAttention):
         places: tuple[IndexExpr, IndexExpr],
     ) -> None:
         rows = (end - begin).minimum(CHUNK)
+        self.take_scales(at, begin, rows)
 
         def score(row: IndexExpr) -> None:
             strip = self.keys.part([(begin + row) // self.strip])
@@ -121,8 +125,9 @@ class ManyQueries(ChunkedAttention):
                 products = self.products.of([i + r for r in range(ROWS)], strip)
                 for number, product in enumerate(products):
                     r, v = divmod(number, VECTORS)
-                    place = [i + r, row + v * self.lanes]
-                    self.scores.store(product * self.op.scale, place, Lanes(self.lanes))
+                    column = row + v * self.lanes
+                    scores = self.score_of(product, column)
+                    self.scores.store(scores, [i + r, column], Lanes(self.lanes))
 
             for_each(count, tile, step=ROWS)
 

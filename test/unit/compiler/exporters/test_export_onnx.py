@@ -36,7 +36,7 @@ WHOLE_OPS = {cls for cls in tri.TRI.ops.values() if cls.op_name.removeprefix("tr
 NOT_IN_ONNX = {
     *(tri.CachedAttention, tri.CouplePairs, tri.IndexedMatMul, tri.Inverse),
     *(tri.Atan2, tri.Expm1, tri.Lgamma, tri.Log1p),
-    *(tri.Requantize, tri.RequantizeMean),
+    *(tri.QuantizeRows, tri.Requantize, tri.RequantizeMean),
     *FACTORS,
     *WHOLE_OPS,
 }

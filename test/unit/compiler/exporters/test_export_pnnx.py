@@ -49,7 +49,14 @@ NOT_IN_TORCH = {
         tri.TreeEnsemble,
     ),
     *(tri.ReverseSequence, tri.ScatterNd, tri.DeformConv, tri.RoiAlign, tri.MaxRoiPool),
-    *(tri.Quantize, tri.Dequantize, tri.Requantize, tri.RequantizeMean, tri.QuantizedLstm),
+    *(
+        tri.Quantize,
+        tri.QuantizeRows,
+        tri.Dequantize,
+        tri.Requantize,
+        tri.RequantizeMean,
+        tri.QuantizedLstm,
+    ),
     *(tri.StringConcat, tri.StringSplit, tri.StringNormalize, tri.RegexFullMatch, tri.Lookup),
     tri.DecodeImage,
 }

@@ -38,8 +38,9 @@ def read(generator: trivium.Generator, sizes: Sequence[int]) -> NDArray[Any]:
         (LONG, None, "f32"),
         (replace(LONG, heads=4, shared=2, size=24), 4, "fp16"),
         (replace(MISTRAL, layers=1, longest=LENGTH, window=140), 0, "bf16"),
+        (replace(MISTRAL, layers=1, longest=LENGTH, window=140, size=24), None, "int8"),
     ],
-    ids=["f32", "few bits by i8, f16 cache", "few bits, window, bf16 cache"],
+    ids=["f32", "few bits by i8, f16 cache", "few bits, window, bf16 cache", "window, i8 cache"],
 )
 def test_logits_have_the_same_bits(family: Family, level: int | None, cache: str) -> None:
     model = decoder(family) if level is None else few_bits(decoder(family), level)

@@ -20,15 +20,36 @@ def model(shared: int, size: int, width: int, window: int, cache: str) -> str:
     q = f'tensor<?x{2 * shared}x?x{size}xf32, ["N", "", "S", ""]>'
     k = f'tensor<?x2x{CAPACITY}x{size}x{cache}, ["N", "", "", ""]>'
     v = f'tensor<?x2x{CAPACITY}x{width}x{cache}, ["N", "", "", ""]>'
+    scales = f'tensor<?x2x{CAPACITY}xf32, ["N", "", ""]>'
+    given, named, types, counts = "", "", "", "1, 1, 1, 1, 0, 0"
+    if cache == "i8":
+        given, named = f", %ks: {scales}, %vs: {scales}", ", %ks, %vs"
+        types, counts = f", {scales}, {scales}", "1, 1, 1, 1, 1, 1"
     y = f'tensor<?x{2 * shared}x?x{width}xf32, ["N", "", "S", ""]>'
     at, used = 'tensor<?xi64, ["N"]>', 'tensor<?xi64, ["T"]>'
     return f"""
-    func.func @main(%q: {q}, %k: {k}, %v: {v}, %at: {at}, %used: {used}) -> {y}
+    func.func @main(%q: {q}, %k: {k}, %v: {v}, %at: {at}, %used: {used}{given}) -> {y}
         attributes {{trivium.symbols = {{N = "1..", S = "1..", T = "1..{CAPACITY}"}}}} {{
-      %y = "tri.cached_attention"(%q, %k, %v, %at) {{rows = "T", scale = 0.3, window = {window}}}
-          : ({q}, {k}, {v}, {at}) -> {y}
+      %y = "tri.cached_attention"(%q, %k, %v, %at{named})
+          {{rows = "T", scale = 0.3, window = {window}, operandSegmentSizes = array<i32: {counts}>}}
+          : ({q}, {k}, {v}, {at}{types}) -> {y}
       return %y : {y}
     }}"""
+
+
+def drawn(rng: np.random.Generator, shape: tuple[int, ...], rows: int, cache: str) -> Any:
+    """Return rows as they are stored, their scales if any, and the numbers they stand for.
+
+    Nobody may read what is not in use: there is NaN, or the scale is.
+    """
+    if cache != "i8":
+        stored = rng.standard_normal(shape).astype(np.float16 if cache == "f16" else np.float32)
+        stored[:, :, rows:] = np.nan
+        return stored, (), stored
+    stored = rng.integers(-127, 128, shape).astype(np.int8)
+    scales = rng.uniform(0.001, 0.02, shape[:-1]).astype(np.float32)
+    scales[:, :, rows:] = np.nan
+    return stored, (scales,), stored * scales[..., None]
 
 
 def expected(q: Any, k: Any, v: Any, starts: Any, rows: int, window: int) -> Any:
@@ -53,6 +74,9 @@ def expected(q: Any, k: Any, v: Any, starts: Any, rows: int, window: int) -> Any
         (3, 40, 24, 70, "f32", "x86-64-v3"),
         (1, 16, 80, 0, "f16", "native"),
         (1, 8, 8, 9, "f16", "x86-64"),
+        (4, 64, 64, 0, "i8", "native"),
+        (2, 24, 40, 70, "i8", "x86-64-v3"),
+        (1, 8, 8, 9, "i8", "x86-64"),
     ],
 )
 def test_rows_in_use_are_attended_to(
@@ -64,22 +88,22 @@ def test_rows_in_use_are_attended_to(
         package = build_module(module, pipeline_for("cpu", 2, options), options)
     sessions = [Session(package, threads=threads) for threads in (1, 2)]
     rng = np.random.default_rng(0)
-    kind = np.float16 if cache == "f16" else np.float32
     cases = (([0], 1), ([130, 0, 383], 2), ([127], 4), ([100, 250], 7), ([3, 240], 150))
     for starts, queries in cases:
         rows = min(max(starts) + queries, CAPACITY)
         q = rng.standard_normal((len(starts), 2 * shared, queries, size)).astype(np.float32)
-        k = rng.standard_normal((len(starts), 2, CAPACITY, size)).astype(kind)
-        v = rng.standard_normal((len(starts), 2, CAPACITY, width)).astype(kind)
-        k[:, :, rows:] = v[:, :, rows:] = np.nan  # nobody may read what is not in use
+        made_of = (drawn(rng, (len(starts), 2, CAPACITY, n), rows, cache) for n in (size, width))
+        (k, k_scales, wide_k), (v, v_scales, wide_v) = made_of
+        scales = (*k_scales, *v_scales)
         at = np.array(starts)
-        wanted = expected(q, k, v, at, rows, window)
-        made = [each(q, k, v, at, np.zeros(rows, np.int64)) for each in sessions]
+        wanted = expected(q, wide_k, wide_v, at, rows, window)
+        made = [each(q, k, v, at, np.zeros(rows, np.int64), *scales) for each in sessions]
         np.testing.assert_allclose(made[0], wanted, rtol=1e-4, atol=1e-5)
         np.testing.assert_array_equal(made[0], made[1])
         for entry, first in itertools.product(range(len(starts)), range(0, queries, 5)):
             for last in {first + 1, min(first + 5, queries)}:
                 one, some, place = slice(entry, entry + 1), slice(first, last), starts[entry]
                 parts = q[one, :, some], k[one], v[one], np.array([place + first])
-                alone = sessions[0](*parts, np.zeros(min(place + last, rows), np.int64))
+                used = np.zeros(min(place + last, rows), np.int64)
+                alone = sessions[0](*parts, used, *(each[one] for each in scales))
                 np.testing.assert_array_equal(made[0][one, :, some], alone)
