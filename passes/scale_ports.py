@@ -2,11 +2,12 @@
 
 from dataclasses import replace
 
-from ..dialects.core.attributes import to_attribute, type_of
+from ..dialects.core.attributes import type_of
 from ..dialects.core.errors import CompileError
+from ..dialects.core.interface import add_inputs, input_names, named_outputs, set_results
 from ..dialects.core.location import node_location
 from ..dialects.core.mlir import ir
-from ..dialects.core.module import Module, declared
+from ..dialects.core.module import Module
 from ..dialects.core.states.carried import (
     initial_of,
     set_state,
@@ -14,7 +15,7 @@ from ..dialects.core.states.carried import (
     state_of,
     updates_of,
 )
-from ..dialects.core.states.declared import State, returned
+from ..dialects.core.states.declared import State
 from ..dialects.core.states.generation import NO_ROWS, generation_of, set_generation
 from ..dialects.core.tensor import Tensor
 
@@ -29,45 +30,30 @@ class ScalePorts:
 
     def __init__(self, module: Module) -> None:
         self.module = module
-        values = returned(module)
-        self.inputs = list(declared(module.main, "inputs", len(module.main_block.arguments)))
-        self.outputs = list(declared(module.main, "outputs", len(values)))
-        self.values = list(values)
+        self._outputs: dict[str, ir.Value] = {}
         self._states: dict[str, str] = {}
 
     def add_input(self, state: State, type_: Tensor) -> ir.Value:
         """Add the input for the scales of a state."""
         name = state.input + SUFFIX
-        if name in self.inputs:
+        if name in input_names(self.module):
             raise CompileError(f"'{name}' is an input, which is the name of scales of a state")
-        self.inputs.append(name)
-        return self.module.main_block.add_argument(type_of(type_), node_location(name, [name]))
+        location = node_location(name, [name])
+        return add_inputs(self.module, {name: type_of(type_)}, {name: location})[name]
 
     def add_output(self, state: State, value: ir.Value) -> None:
         """Add the output for the scales of a state."""
         name = state.output + SUFFIX
-        if name in self.outputs:
+        if name in named_outputs(self.module):
             raise CompileError(f"'{name}' is an output, which is the name of scales of a state")
-        self.outputs.append(name)
-        self.values.append(value)
+        self._outputs[name] = value
         self._states[state.output] = state.input
 
     def finish(self) -> None:
         """Return all values, and declare what is new; types of others may have changed, too."""
-        block = self.module.main_block
-        last = block.operations[len(block.operations) - 1].operation
-        self.values[: len(last.operands)] = list(last.operands)
         with self.module.operation.context:
-            with ir.InsertionPoint(last), last.location:
-                ir.Operation.create("func.return", operands=self.values)
-            last.erase()
-            types = [[each.type for each in values] for values in (block.arguments, self.values)]
-            signature = ir.FunctionType.get(*types)
-            attributes = self.module.main.attributes
-            attributes["function_type"] = ir.TypeAttr.get(signature)
+            set_results(self.module, {**named_outputs(self.module), **self._outputs})
             if self._states:
-                for key, names in (("inputs", self.inputs), ("outputs", self.outputs)):
-                    attributes[f"trivium.{key}"] = to_attribute(tuple(names), tuple[str, ...])
                 self._declare_states()
 
     def _declare_states(self) -> None:
