@@ -57,11 +57,7 @@ def profile_info(profile: Profile) -> ProfileInfo:
         tuple(map(_row_info, profile.by_op())),
         tuple(map(_row_info, profile.by_node())),
         tuple(
-            RunInfo(
-                run.nanoseconds / 1e3,
-                run.in_kernels / 1e3,
-                1 - run.in_kernels / run.nanoseconds if run.nanoseconds else 0.0,
-            )
+            RunInfo(run.nanoseconds / 1e3, run.in_kernels / 1e3, run.overhead)
             for run in profile.runs
         ),
     )

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from statistics import median
 from typing import NamedTuple
 
 from ..contents import Contents
@@ -45,6 +46,11 @@ class RunProfile:
     def in_kernels(self) -> int:
         """Return how long the run was in kernels, in nanoseconds: the rest is overhead."""
         return sum(event.own for event in self.events if event.is_kernel)
+
+    @property
+    def overhead(self) -> float:
+        """Return which part of the run was not in kernels, from 0 to 1."""
+        return 1 - self.in_kernels / self.nanoseconds if self.nanoseconds else 0.0
 
 
 @dataclass(frozen=True)
@@ -92,6 +98,11 @@ class Profile:
         """Return which part of the time was not in kernels, from 0 to 1."""
         total = sum(run.nanoseconds for run in self.runs)
         return (total - sum(run.in_kernels for run in self.runs)) / total if total else 0.0
+
+    @property
+    def median_overhead(self) -> float:
+        """Return the median over the runs of the part that was not in kernels."""
+        return median(run.overhead for run in self.runs)
 
     def by_node(self) -> list[Row]:
         """Return a row for the nodes of each kernel, those that take most time first."""

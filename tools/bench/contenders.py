@@ -6,7 +6,6 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
-from ...runtime.package import Package
 from ...runtime.session import Session
 from ..feeds import Arrays
 from .agreement import Outputs
@@ -22,9 +21,8 @@ class Contender:
     run: Callable[[Arrays], Outputs]
 
 
-def ours(package: Package, threads: int) -> Contender:
+def ours(session: Session) -> Contender:
     """Return a compiled model as a contender."""
-    session = Session(package, threads=threads)
     return Contender(OURS, lambda feeds: list(session.run(feeds).values()))
 
 

@@ -25,7 +25,7 @@ class ModelReport:
 
     With a ratio above 1 Trivium is faster than the best peer. Ratios are of medians and of least
     times; they are None without a peer. `faults` lists the contenders that differ from the
-    reference by more than the tolerance.
+    reference by more than the tolerance. `overhead` is the part of a run that is in no kernel.
     """
 
     file: str
@@ -41,6 +41,7 @@ class ModelReport:
     least_ratio: float | None
     faults: tuple[str, ...]
     sizes: dict[str, int]
+    overhead: float
 
 
 @dataclass(frozen=True)
@@ -95,6 +96,7 @@ def model_report(
     notes: Sequence[str],
     tolerance: float,
     sizes: Mapping[str, int],
+    overhead: float,
 ) -> ModelReport:
     """Report a comparison of contenders on a model, at some sizes."""
     contenders = tuple(
@@ -113,6 +115,7 @@ def model_report(
         *(comparison.ratio() or (None, None, None)),
         tuple(comparison.faults(tolerance)),
         dict(sizes),
+        overhead,
     )
 
 

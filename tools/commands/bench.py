@@ -155,8 +155,10 @@ def _of_model(path: str, error: CompileError | Fault) -> list[Diagnostic]:
 
 def _compare(path: str, flags: argparse.Namespace) -> "Iterator[ModelReport]":
     """Compare all contenders on a model, at each of the sizes that were asked for."""
+    from ...runtime.session import Session
     from ..bench.comparison import compare, describe
     from ..bench.contenders import invite, ours
+    from ..bench.overhead import measure_overhead
     from ..bench.prepare import prepare
     from ..bench.reports import model_report
 
@@ -164,17 +166,23 @@ def _compare(path: str, flags: argparse.Namespace) -> "Iterator[ModelReport]":
     allowed = TOLERANCE if flags.tolerance is None else flags.tolerance
     with shown_progress() as progress:
         prepared = prepare(path, arguments.compile_options(flags, progress))
-    mine = ours(prepared.package, threads)
+    session = Session(prepared.package, threads=threads)
+    mine = ours(session)
     for sizes in prepared.vectors(flags.at):
         feeds = prepared.inputs(flags.seed, sizes)
         came, notes = invite(flags.against or PEERS, path, feeds, threads)
         comparison = compare([mine, *came], feeds, flags.rounds or ROUNDS, threads)
+        overhead = measure_overhead(session, feeds)
         if not flags.json:
             _print(
                 f"{_title(path, sizes)}: {_threads(threads)}, {comparison.rounds} rounds",
-                [*(f"note: {note}" for note in notes), *describe(comparison)],
+                [
+                    *(f"note: {note}" for note in notes),
+                    *describe(comparison),
+                    f"{overhead:.2%} of a run is in no kernel",
+                ],
             )
-        yield model_report(path, comparison, notes, allowed, sizes)
+        yield model_report(path, comparison, notes, allowed, sizes, overhead)
 
 
 def _title(path: str, sizes: Mapping[str, int]) -> str:
