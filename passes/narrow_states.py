@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from ..dialects import tri
 from ..dialects.core.attributes import tensor_of, type_of
@@ -106,7 +107,7 @@ def _quantize(
     state: State, op: tri.TensorScatter, ports: ScalePorts, stored: dict[ir.Value, Stored]
 ) -> None:
     type_ = tensor_of(op.x.type)
-    kept = {**op.attributes, "axis": normalize_axis(op.axis, type_.rank)}
+    kept: dict[str, Any] = {**op.attributes, "axis": normalize_axis(op.axis, type_.rank)}
     with ir.InsertionPoint(op.operation), inner_location(op.location):
         _set_dtype(state.argument, BYTES)
         past = ports.add_input(state, Tensor(type_.shape[:-1], FULL))

@@ -1,23 +1,16 @@
 """Write the page support.md: where each op runs, and which operators are read, from registries."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from ..dialects.core.op import OPS, Op
-from ..passes.decompose import decomposition_rules
 from ..targets.core import Target
-from ..targets.installed import names, shipped, targets
-from ..targets.lowering_table import limit_text
-from ..targets.placement.place import UNPLACED_OPS
-from ..targets.registry import find_target
 from .conformance.summary import Summary
+from .op_table import kind_of, limits_of, op_classes, shipped_targets
 from .spelling import markdown_table
 
 if TYPE_CHECKING:
     from ..compiler.frontends.torch.registry import Rule
 
-STRUCTURE = ("tri.group", "tri.yield")
-NO = "-"
 OF_PNNX, OF_ATEN = ("pnnx.", "prim::", "nn.", "torchvision."), ("aten::", "prims::")
 """How types of operators begin that only files of PNNX have, and those of programs of torch."""
 
@@ -44,12 +37,9 @@ below them that are refused, each says why.
 
 def support_page(notice: str) -> str:
     """List the lowerings of ops per target, the limits, and the operators of all frontends."""
-    found = [find_target(name) for name in names(shipped(targets()))]
-    kinds = [target for target in found if not target.quantized]
-    classes = [cls for name, cls in sorted(OPS.items()) if name.startswith("tri.")]
-    ops = [cls for cls in classes if cls.op_name not in STRUCTURE]
+    kinds = shipped_targets()
     conformance = Summary.of_suite("onnx")
-    rows = [(f"`{cls.op_name}`", *(_kind(cls, target) for target in kinds)) for cls in ops]
+    rows = [(f"`{cls.op_name}`", *(kind_of(cls, each) for each in kinds)) for cls in op_classes()]
     parts = [
         "# Support",
         notice,
@@ -57,7 +47,7 @@ def support_page(notice: str) -> str:
         KINDS.strip(),
         markdown_table(["op", *(target.name for target in kinds)], rows),
         "## Limits",
-        _bullets(limit for target in kinds for limit in _limits(target)) or "There are none.",
+        _bullets(_limits(kinds)) or "There are none.",
         "## ONNX operators",
         "An operator is read from the first of these opset versions on. Operators that ONNX\n"
         "defines by others are read, too: their definition is.",
@@ -76,22 +66,10 @@ def support_page(notice: str) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _kind(cls: type[Op], target: Target) -> str:
-    """Return the kind of an op's lowering on a target, or what happens to the op without one."""
-    if cls in UNPLACED_OPS:
-        return "free"
-    if cls in target.lowerings:
-        lowering = target.lowerings[cls]
-        return getattr(lowering, "kind", "lowered")
-    if target.name == "host":
-        return "numpy" if cls.reference is not Op.reference else NO
-    return "decomposed" if cls in decomposition_rules() else NO
-
-
-def _limits(target: Target) -> Iterator[str]:
-    for cls, predicates in sorted(target.limits.items(), key=lambda item: item[0].op_name):
-        for predicate in predicates:
-            yield f"`{cls.op_name}`: {target.name} {limit_text(predicate)}"
+def _limits(targets: Sequence[Target]) -> Iterator[str]:
+    for target in targets:
+        for cls, text in limits_of(target):
+            yield f"`{cls.op_name}`: {text}"
 
 
 def _summary_text(found: Summary) -> str:

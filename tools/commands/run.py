@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from ...runtime.errors import RunError
 from .. import arguments, feeds
-from ..progress import shown_progress
+from ..given_package import given_package
 
 if TYPE_CHECKING:
     from ...runtime.session import Session
@@ -82,7 +82,8 @@ def run(flags: argparse.Namespace) -> None:
     """Run once, write and describe the outputs, then measure."""
     from ...runtime.session import Session
 
-    session = Session(_package(flags), threads=flags.threads, device=flags.device)
+    package = given_package(flags, **({"keep": ALL} if flags.dump else {}))
+    session = Session(package, threads=flags.threads, device=flags.device)
     for name in set(flags.output_files) - {port.name for port in session.outputs}:
         known = ", ".join(f"'{port.name}'" for port in session.outputs)
         raise RunError(f"no output is named '{name}', there are {known}")
@@ -115,21 +116,6 @@ def _profile(session: "Session", given: feeds.Arrays, flags: argparse.Namespace)
         with replaced_file(flags.chrome_trace) as file:
             file.write(chrome_trace(profile).encode())
     print(json_text("run --profile", info) if flags.json else describe_profile(info))
-
-
-def _package(flags: argparse.Namespace):
-    if not arguments.is_package(flags.model):
-        from ...compiler.driver import build
-
-        arguments.refuse_key(flags, flags.model)
-        with shown_progress() as progress:
-            given = arguments.compile_arguments(flags)
-            if flags.dump:
-                given.setdefault("keep", ALL)
-            return build(flags.model, progress=progress, **given)
-    if given := arguments.given_compile_arguments(flags):
-        flags.refuse(f"{', '.join(given)}: '{flags.model}' is compiled already")
-    return arguments.open_package(flags, flags.model)
 
 
 def _measured(action: Callable[[], object], repeats: int) -> str:

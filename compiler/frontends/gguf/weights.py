@@ -133,7 +133,7 @@ def _packed_product(
     x: Value, operands: tuple[Value, Value, Value | None], packed: PackedMatrix
 ) -> Value:
     """Round activations as llama.cpp does, which has no product of few bits and floats."""
-    given = {"bits": packed.bits, "block": packed.block, "activations": ROUNDED}
+    given: dict[str, Any] = {"bits": packed.bits, "block": packed.block, "activations": ROUNDED}
     return tri.BlockQuantizedMatMul.build(x, *operands, **given).y
 
 

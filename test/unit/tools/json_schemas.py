@@ -10,6 +10,7 @@ from trivium.runtime.cpu.report import CpuReport
 from trivium.runtime.report import PartReport
 from trivium.tools.bench.reports import BenchReport, KernelsReport
 from trivium.tools.conformance.results import ConformanceReport
+from trivium.tools.op_table import OpsInfo
 from trivium.tools.package_info import PackageInfo
 from trivium.tools.placement_report import NodeReports, Placements
 from trivium.tools.profile_report import ProfileInfo
@@ -26,6 +27,7 @@ ROOTS: dict[str, type[Any]] = {
     "simulate": SimulationReport,
     "conformance": ConformanceReport,
     "run --profile": ProfileInfo,
+    "ops": OpsInfo,
 }
 """The class of the report of each command."""
 

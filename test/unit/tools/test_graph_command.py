@@ -1,0 +1,81 @@
+"""Drawings of packages: boxes for calls, arrows for what they hand on."""
+
+import re
+import shutil
+from pathlib import Path
+
+import numpy as np
+import onnx
+import onnx.numpy_helper
+import onnx.parser
+import pytest
+import trivium
+from trivium.tools.call_graph import graph_text
+from trivium.tools.main import main
+
+NET = onnx.parser.parse_model("""
+    <ir_version: 10, opset_import: ["" : 21]>
+    net (float[2, 8] x, float[2, 8] z) => (float[2, 8] y, float[2, 8] u) {
+        [one] a = MatMul (x, w)
+        [two] b = MatMul (a, w)
+        [three] y = Add (b, z)
+        [four] u = Softmax (a)
+    }
+""")
+NET.graph.initializer.append(onnx.numpy_helper.from_array(np.eye(8, dtype=np.float32), "w"))
+
+
+def _edges(text: str) -> set[tuple[str, str]]:
+    """Return the arrows of a drawing, by the first line of the label at each end."""
+    labels = dict(re.findall(r'^  (\w+) \[label="([^"\\]*)', text, re.MULTILINE))
+    return {(labels[a], labels[b]) for a, b in re.findall(r"^  (\w+) -> (\w+)", text, re.MULTILINE)}
+
+
+@pytest.mark.parametrize(
+    ("target", "edges"),
+    [
+        (
+            "host",
+            {("x", "one"), ("one", "two"), ("two", "three"), ("z", "three"), ("three", "y")}
+            | {("one", "four"), ("four", "u")},
+        ),
+        (
+            "cpu",
+            {("x", "one"), ("one", "two, three"), ("z", "two, three"), ("two, three", "y")}
+            | {("one", "four"), ("four", "u")},
+        ),
+    ],
+)
+def test_arrows_are_those_of_the_model(target: str, edges: set[tuple[str, str]]) -> None:
+    assert _edges(graph_text(trivium.build(NET, target=target))) == edges
+
+
+def test_sizes_that_may_change_and_kept_values_are_shown() -> None:
+    free = onnx.ModelProto()
+    free.CopyFrom(NET)
+    for port in (*free.graph.input, *free.graph.output):
+        port.type.tensor_type.shape.dim[0].dim_param = "N"
+    text = graph_text(trivium.build(free, keep="a"))
+    assert 'label="f32 Nx8"' in text
+    assert 'label="a (kept)"' in text
+
+
+def test_command_writes_text(tmp_path: Path) -> None:
+    model, package, out = (tmp_path / name for name in ("net.onnx", "net.trv", "net.dot"))
+    onnx.save(NET, model)
+    trivium.build(NET).save(package)
+    for source in (model, package):
+        assert main(["graph", str(source), "-o", str(out)]) == 0
+        assert out.read_text() == graph_text(trivium.build(NET))
+
+
+def test_pictures_need_graphviz(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model, out = tmp_path / "net.onnx", tmp_path / "net.svg"
+    onnx.save(NET, model)
+    monkeypatch.setattr(shutil, "which", lambda _: None)
+    assert main(["graph", str(model), "-o", str(out)]) == 1
+    assert "needs the program 'dot': install graphviz, or write .dot" in capsys.readouterr().err
+    assert main(["graph", str(model), "-o", str(tmp_path / "net.png")]) == 2
+    assert "must end in .dot or .svg" in capsys.readouterr().err
