@@ -8,7 +8,9 @@ from ......dialects import tri
 from ......dialects.core.tensor import numpy_dtype
 from ....core.values import cast, constant, tensor
 from ...registry import Value, torch_op
+from ...views import reshape
 from .. import norm, reduce
+from .norms import statistics
 
 
 @torch_op("aten::_native_batch_norm_legit_functional")
@@ -25,17 +27,19 @@ def batch_norm_with_new_statistics(
 ) -> tuple[Any, ...]:
     """Normalise by the statistics of the batch, and move the running ones towards these.
 
-    Mean and deviation are for gradients, and are not computed.
+    The second and third result are the mean of the batch, and the reciprocal of its deviation.
     """
     if not training:
         made = norm.batch_norm(input, running_mean, running_var, weight, bias, eps=eps)
-        return made, None, None, running_mean, running_var
+        nothing = constant(np.zeros(0, numpy_dtype(tensor(input).dtype)))
+        return made, nothing, nothing, running_mean, running_var
     mean = reduce.mean(input, _others(input))
     made = norm.batch_norm(input, mean, _variance(input, 0), weight, bias, eps=eps)
     wide = cast(input, tensor(running_mean).dtype)  # statistics of half types may be in f32
     new_mean = _moved(running_mean, reduce.mean(wide, _others(input)), momentum)
     new_variance = _moved(running_var, _variance(wide, 1), momentum)
-    return made, None, None, new_mean, new_variance
+    found = _saved(input, eps)
+    return made, *found, new_mean, new_variance
 
 
 @torch_op("aten::_native_batch_norm_legit.no_stats")
@@ -51,7 +55,14 @@ def batch_norm_of_batch(
     """Normalise by the statistics of the batch, in inference too: there are no others."""
     mean, variance = reduce.mean(input, _others(input)), _variance(input, 0)
     made = norm.batch_norm(input, mean, variance, weight, bias, eps=eps)
-    return made, None, None
+    return made, *_saved(input, eps)
+
+
+def _saved(x: Value, eps: float) -> tuple[Value | None, ...]:
+    """Return statistics of a batch, None of half types: torch has these in f32 or not."""
+    if tensor(x).dtype not in ("f32", "f64"):
+        return None, None
+    return tuple(reshape(each, tensor(x).shape[1:2]) for each in statistics(x, _others(x), eps))
 
 
 def _others(x: Value) -> tuple[int, ...]:

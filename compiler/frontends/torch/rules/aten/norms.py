@@ -1,5 +1,6 @@
 """Rules for overloads of normalisations that have other results than the functions."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -8,9 +9,10 @@ from ......dialects import tri
 from ......dialects.core.errors import Unsupported
 from ......dialects.core.op import Op
 from ......dialects.core.tensor import numpy_dtype
-from ....core.values import constant, tensor
+from ....core.values import cast, constant, tensor
+from ...expressions import apply
 from ...registry import Value, torch_op
-from ...views import Ints
+from ...views import Ints, reshape
 from .. import activation, norm
 
 
@@ -25,7 +27,8 @@ def native_batch_norm(
     eps: float = 1e-5,
 ) -> tuple[Any, ...]:
     made = norm.batch_norm(input, running_mean, running_var, weight, bias, eps=eps)
-    return made, None, None
+    nothing = np.zeros(0, numpy_dtype(tensor(running_mean).dtype))
+    return made, nothing, nothing
 
 
 @torch_op("aten::native_layer_norm")
@@ -36,9 +39,11 @@ def native_layer_norm(
     bias: Value | None = None,
     eps: float = 1e-5,
 ) -> tuple[Any, ...]:
-    """Normalise; mean and deviation are for training, and are not computed."""
+    """Normalise; the other results are means, and reciprocals of deviations."""
     made = norm.layer_norm(input, weight, bias, normalized_shape=normalized_shape, eps=eps)
-    return made, None, None
+    rank = tensor(input).rank
+    axes = tuple(range(rank - len(normalized_shape), rank))
+    return made, *statistics(input, axes, eps)
 
 
 @torch_op("aten::native_group_norm")
@@ -54,7 +59,19 @@ def native_group_norm(
     eps: float,
 ) -> tuple[Any, ...]:
     made = norm.group_norm(input, weight, bias, num_groups=group, eps=eps)
-    return made, None, None
+    groups = reshape(input, (N, group, C // group * HxW))
+    found = statistics(groups, (2,), eps)
+    return made, *(reshape(each, (N, group)) for each in found)
+
+
+def statistics(x: Value, axes: Sequence[int], eps: float) -> tuple[Value, Value]:
+    """Return means along axes, which are kept, and reciprocals of deviations."""
+    dtype = tensor(x).dtype
+    wide = cast(x, "f32") if dtype in ("f16", "bf16") else x
+    mean = tri.ReduceMean.build(wide, axes=tuple(axes), keepdims=True).y
+    rest = tri.Sub.build(wide, mean).y
+    square = tri.ReduceMean.build(tri.Mul.build(rest, rest).y, axes=tuple(axes), keepdims=True).y
+    return cast(mean, dtype), cast(apply("rsqrt(add(@0,@1))", square, eps), dtype)
 
 
 @torch_op("aten::_weight_norm")
