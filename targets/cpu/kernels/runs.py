@@ -135,6 +135,7 @@ class _Split:
 
     def choose(self, piece: IndexExpr, body: Callable[[IndexExpr, int], None]) -> None:
         """Emit code for each height; the one of a piece runs, with the place where it starts."""
+
         def cut() -> None:
             self._choose_piece(piece, body)
 

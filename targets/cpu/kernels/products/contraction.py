@@ -44,8 +44,8 @@ class Contraction:
     row; `finish` stores the sums, for which `touch` may prefetch memory. At each depth, `ahead` may
     prefetch elements of later depths. `left` stores at most `block` rows together (those of a tile
     by default): whole units of `unit` rows, or a part of one. Up to `once` rows read a panel once,
-    though they may be more than a tile has: it comes from far. `dtype` is the type of the sums; `multiply` emits
-    a multiply-add.
+    though they may be more than a tile has: it comes from far. `dtype` is the type of the sums;
+    `multiply` emits a multiply-add.
     """
 
     rows: Size
