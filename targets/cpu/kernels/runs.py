@@ -14,7 +14,7 @@ from ....dialects.core.sizes.atoms import Size, is_symbolic
 from ....dialects.core.sizes.dim import ceildiv, floordiv
 from ....dialects.core.sizes.limits import bounds
 from ....dialects.cpu.packing import even_split
-from .index import IndexExpr, for_each, greatest, least, rolled, when_else
+from .index import IndexExpr, for_each, greatest, is_equal, least, rolled, when_else
 
 
 @dataclass(frozen=True)
@@ -44,10 +44,10 @@ class Run:
         for_each(self.count, lambda i: self.emit(i, body))
 
 
-def cut_rows(rows: Size, unit: Size, most: int, once: bool = False) -> list[Run]:
+def cut_rows(rows: Size, unit: Size, most: int, once: int = 0) -> list[Run]:
     """Cut rows into blocks of at most `most` rows: of whole units, or of parts of one.
 
-    With `once`, up to `most` rows are one block, also where their number is symbolic.
+    With `once`, up to as many rows are one block, also where their number is symbolic.
     """
     if is_symbolic(unit):
         return [_heights_of_lines(rows, unit, most)]
@@ -59,7 +59,9 @@ def cut_rows(rows: Size, unit: Size, most: int, once: bool = False) -> list[Run]
             _run(small, units * few, lambda i: i // few * unit + i % few * small + many * large),
         ]
     if is_symbolic(units):
-        return [_heights(units, unit, most // unit, once)]
+        return [_heights(units, unit, most // unit, once // unit)]
+    if units * unit <= once:
+        most = once
     large, small, many, few = even_split(units, most // unit)
     offset = many * large * unit
     return [
@@ -77,12 +79,13 @@ class _Split:
     """Cut a length that is known when the kernel runs into pieces of `most`, and a rest.
 
     The rest is cut as `even_split` does, into pieces of at most `part`: there is code for each
-    height that these may have.
+    height that these may have. All of the length is one piece where it is `once` at most.
     """
 
     length: Size
     most: int
     part: int
+    once: int = 0
 
     @property
     def least(self) -> int:
@@ -105,7 +108,14 @@ class _Split:
 
     @property
     def pieces(self) -> Size:
-        return self.whole + self.parts
+        cut = self.whole + self.parts
+        return cut if not self.single else cut - sum(is_equal(self.length, n) for n in self.single)
+
+    @property
+    def single(self) -> range:
+        """Return the lengths that are one piece, but higher than most pieces are: cut into two."""
+        high = bounds(self.length)[1]
+        return range(self.most + 1, min(self.once, high or self.once) + 1)
 
     @property
     def small(self) -> Size:
@@ -125,8 +135,20 @@ class _Split:
 
     def choose(self, piece: IndexExpr, body: Callable[[IndexExpr, int], None]) -> None:
         """Emit code for each height; the one of a piece runs, with the place where it starts."""
-        with rolled():
+
+        def cut() -> None:
             self._choose_piece(piece, body)
+
+        def choose(lengths: list[int]) -> None:
+            if not lengths:
+                cut()
+                return
+            length, *others = lengths
+            is_single = IndexExpr(self.length).equal(length)
+            when_else(is_single, lambda: body(IndexExpr(0), length), lambda: choose(others))
+
+        with rolled():
+            choose([*self.single])
 
     def _choose_piece(self, piece: IndexExpr, body: Callable[[IndexExpr, int], None]) -> None:
         if self.whole == 0:
@@ -161,8 +183,8 @@ def _half(most: int) -> int:
     return (most + 1) // 2
 
 
-def _heights(units: Size, unit: int, most: int, once: bool) -> Run:
-    split = _Split(units, most, most if once else _half(most))
+def _heights(units: Size, unit: int, most: int, once: int) -> Run:
+    split = _Split(units, most, most if once else _half(most), once)
 
     def emit(i: IndexExpr, body: Body) -> None:
         split.choose(i, lambda first, height: body(Rows(first * unit, height * unit)))

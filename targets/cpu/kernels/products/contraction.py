@@ -43,9 +43,9 @@ class Contraction:
     `left` loads the element of row `r` of a tile at a depth. `initial` loads the initial sum of a
     row; `finish` stores the sums, for which `touch` may prefetch memory. At each depth, `ahead` may
     prefetch elements of later depths. `left` stores at most `block` rows together (those of a tile
-    by default): whole units of `unit` rows, or a part of one. With `once`, no panel is read more
-    often than the rows need: they come from far. `dtype` is the type of the sums; `multiply` emits
-    a multiply-add.
+    by default): whole units of `unit` rows, or a part of one. Up to `once` rows read a panel once,
+    though they may be more than a tile has: it comes from far. `dtype` is the type of the sums;
+    `multiply` emits a multiply-add.
     """
 
     rows: Size
@@ -60,7 +60,7 @@ class Contraction:
     ahead: Callable[[Rows, Sequence[IndexExpr]], None] | None = None
     unit: Size = 1
     block: int | None = None
-    once: bool = False
+    once: int = 0
     multiply: Multiply = multiply_add
 
     def emit(self, tile: Tile) -> None:
@@ -131,7 +131,7 @@ class Contraction:
         self, tile: Tile, rows: Rows, start: IndexExpr, masks: Sequence[Lanes], fetch: Fetch | None
     ) -> None:
         """Emit as many tiles as rows that are stored together need; the first one fetches."""
-        large, small, many, few = even_split(rows.count, tile.rows)
+        large, small, many, few = even_split(rows.count, max(tile.rows, self.once))
         first = 0
         for count in [large] * many + [small] * few:
             taken = range(first, first + count)

@@ -4,12 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from .....dialects.core.tensor import DTYPES, Shape
+from .....dialects.core.tensor import Shape
 from ..buffer import Buffer, Lanes, tail_mask, vector
 from ..index import IndexExpr, for_each, rolled
 from ..value import Value, strict_numbers
 from .contraction import splat
-from .panels import LINE
 
 Columns: TypeAlias = list[tuple[int, Lanes]]
 """The vectors of a row: the first column of each, and its lanes."""
@@ -78,13 +77,6 @@ def rows_from(matrix: Buffer, first: IndexExpr) -> Buffer:
     """View a matrix from a row on."""
     offset = matrix.position([first, IndexExpr(0)])
     return Buffer(matrix.memory, matrix.tensor, matrix.strides, offset)
-
-
-def prefetch_row(matrix: Buffer, row: IndexExpr) -> None:
-    """Prefetch a row, which may be outside of the memory."""
-    line = LINE // DTYPES[matrix.dtype].itemsize
-    for column in range(0, matrix.shape[-1], line):
-        matrix.prefetch(matrix.position([row, IndexExpr(column)]))
 
 
 GROUP = 4

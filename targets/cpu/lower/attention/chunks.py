@@ -30,7 +30,10 @@ CHUNK = 128
 """Rows whose scores are kept: a chunk of keys of 64 numbers is in the first-level cache."""
 
 SIDE_BY_SIDE = 4
-"""Vectors of values whose sums are in registers, for each of some queries."""
+"""Vectors of values whose sums are in registers, for each of some queries; all if they fit."""
+
+NO_SUMS = 8
+"""Registers that hold no sums when values are mixed."""
 
 
 @dataclass(frozen=True)
@@ -208,6 +211,12 @@ class ChunkedAttention:
         (powers,) = carry(end, [total.identity(self.lanes)], power, self.lanes, first)
         return total.across(powers)
 
+    @property
+    def mixed(self) -> int:
+        """Return how many queries may have the sums of all their values in registers, 0 if none."""
+        free = self.kernel.machine.registers - NO_SUMS
+        return free // len(columns_of(self.width, self.lanes))
+
     def mix(
         self,
         values: Buffer,
@@ -215,19 +224,15 @@ class ChunkedAttention:
         numbers: Sequence[IndexExpr],
         span: tuple[IndexExpr, IndexExpr],
         store: Callable[[IndexExpr, IndexExpr, Value, Lanes], None],
-        touch: Callable[[IndexExpr], None] = lambda row: None,
     ) -> None:
-        """Hand out the weighted sums of values, those of rows of a chunk; call `touch` for each."""
+        """Hand out the weighted sums of values, those of rows of a chunk."""
         first, end = span
         vectors = columns_of(self.width, self.lanes)
-        for part in range(0, len(vectors), SIDE_BY_SIDE):
-            taken = vectors[part : part + SIDE_BY_SIDE]
+        size = len(vectors) if len(numbers) <= self.mixed else SIDE_BY_SIDE
+        for part in range(0, len(vectors), size):
+            taken = vectors[part : part + size]
 
-            def step(
-                row: IndexExpr, now: list[Value], taken: Columns = taken, part: int = part
-            ) -> list[Value]:
-                if not part:
-                    touch(row)
+            def step(row: IndexExpr, now: list[Value], taken: Columns = taken) -> list[Value]:
                 loaded = [
                     values.load([row, IndexExpr(c)], lanes).cast(self.dtype) for c, lanes in taken
                 ]

@@ -1,7 +1,8 @@
 """Attention of a few queries to a cache, which reads each row once, where it is.
 
 Scores are products along rows, for all queries that share a head of keys. Chunks of rows are
-independent iterations, which leave what they have in scratch.
+independent iterations, which leave what they have in scratch. Rows follow one another, so that
+processors foresee them: requests for them in advance make reading slower.
 """
 
 from collections.abc import Callable, Sequence
@@ -10,13 +11,12 @@ from typing import Any
 from .....dialects.core.sizes.atoms import Size, is_symbolic
 from ...kernels.buffer import Buffer, Lanes, zero
 from ...kernels.epilogue import each_vector
-from ...kernels.index import IndexExpr, carry, for_each, rolled, when_else
+from ...kernels.index import IndexExpr, carry, for_each, rolled, when, when_else
 from ...kernels.loops import Piece, Section, cut, spread
 from ...kernels.products.contraction import splat
 from ...kernels.products.row_products import (
     Columns,
     columns_of,
-    prefetch_row,
     row_products,
     rows_from,
 )
@@ -27,7 +27,7 @@ SCORED = 2
 """Queries that share what is loaded of a row of keys: more of their sums are not in registers."""
 
 MIXED = 4
-"""Queries that share what is loaded of a row of values."""
+"""The most queries that share what is loaded of a row of values."""
 
 
 class FewQueries(ChunkedAttention):
@@ -87,7 +87,7 @@ class FewQueries(ChunkedAttention):
         skipped = (first - begin) // self.lanes * self.lanes
         count = end - begin
         self.take_scales(head, begin, count)
-        self._score(q, rows_from(keys, begin), (skipped, count), rows_from(values, begin))
+        self._score(q, rows_from(keys, begin), (skipped, count))
         self.hide(
             self.scores,
             lambda number: start + number % self.queries,
@@ -108,10 +108,9 @@ class FewQueries(ChunkedAttention):
 
         for_each(self.numbers, highest)
         for_each(self.numbers, exponentiate)
-        fetched = rows_from(keys, begin + CHUNK)
         span = first - begin, count
         self._each_block(
-            MIXED,
+            min(self.mixed, MIXED) or MIXED,
             lambda taken: self.mix(
                 rows_from(values, begin),
                 self.scores,
@@ -120,31 +119,31 @@ class FewQueries(ChunkedAttention):
                 lambda number, column, value, lanes: self.sums.store(
                     value, [*at, number, column], lanes
                 ),
-                lambda row: prefetch_row(fetched, row),
             ),
         )
 
     def _each_block(self, size: int, body: Callable[[list[IndexExpr]], None]) -> None:
-        """Emit code for each few of the numbered queries."""
+        """Emit code for each few of the numbered queries, and for each number that may be left."""
         full, rest, _ = cut(self.numbers, size)
         for_each(full, lambda i: body([i * size + r for r in range(size)]))
-        if is_symbolic(rest):
-            left = full * size
-            for_each(rest, lambda i: body([i + left]))
-        elif rest:
-            body([IndexExpr(full * size) + r for r in range(rest)])
 
-    def _score(
-        self, q: Buffer, keys: Buffer, span: tuple[IndexExpr, IndexExpr], fetched: Buffer
-    ) -> None:
-        """Store the scores of queries, a vector of rows at a time; prefetch the values of these."""
+        def left(count: int) -> None:
+            body([IndexExpr(full * size) + r for r in range(count)])
+
+        if not is_symbolic(rest):
+            if rest:
+                left(int(rest))
+            return
+        for count in range(1, size):
+            when(IndexExpr(rest).equal(count), lambda count=count: left(count))
+
+    def _score(self, q: Buffer, keys: Buffer, span: tuple[IndexExpr, IndexExpr]) -> None:
+        """Store the scores of queries, a vector of rows at a time."""
         first, end = span
         whole = end // self.lanes * self.lanes
 
         def block(row: IndexExpr, last: IndexExpr | None) -> None:
             rows = [row + lane for lane in range(self.lanes)]
-            for each in rows:
-                prefetch_row(fetched, each)
             if last is not None:
                 rows = [each.minimum(last) for each in rows]
 

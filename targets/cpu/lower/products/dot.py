@@ -41,7 +41,7 @@ def lower_dot_mat_mul(
         vnni_rows(kernel, a.reshape((rows, depth))),
         StoredPanel(w, (w.shape[1],), tile),
         finish,
-        once=True,
+        once=tile.rows,
         multiply=choose_dot(kernel.machine, a.dtype),
     ).emit(tile)
 

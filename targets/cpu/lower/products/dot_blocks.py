@@ -101,6 +101,7 @@ def lower_dot_block_mat_mul(
     def finish(i: IndexExpr, j: IndexExpr, value: Value, lanes: Lanes) -> None:
         epilogue.store(value, [i, j], lanes)
 
+    tile = block_dot_tile(kernel.machine, rows, panel.width)
     product = BlockContraction(
         rows,
         op.columns,
@@ -112,9 +113,9 @@ def lower_dot_block_mat_mul(
         multiply=choose_dot(kernel.machine, "ui8", op.bits),
         stored=panel,
         rounded=left,
-        once=True,
+        once=tile.rows + 1,
     )
-    product.emit(block_dot_tile(kernel.machine, rows, panel.width))
+    product.emit(tile)
 
 
 def rows_of(a: Buffer) -> Size:

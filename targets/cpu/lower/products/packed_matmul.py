@@ -73,7 +73,7 @@ def _emit(
             lambda rows, i, k: left.load([rows.first + i, *k]),
             panel,
             finish,
-            once=True,
+            once=tile.rows,
         )
         return [
             section.only_if(wanted) for section in product.sections(tile, (), lambda _: product)
