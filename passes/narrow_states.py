@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from ..dialects import tri
 from ..dialects.core.attributes import tensor_of, type_of
@@ -107,17 +106,19 @@ def _quantize(
     state: State, op: tri.TensorScatter, ports: ScalePorts, stored: dict[ir.Value, Stored]
 ) -> None:
     type_ = tensor_of(op.x.type)
-    kept: dict[str, Any] = {**op.attributes, "axis": normalize_axis(op.axis, type_.rank)}
+    axis, circular = normalize_axis(op.axis, type_.rank), op.circular
     with ir.InsertionPoint(op.operation), inner_location(op.location):
         _set_dtype(state.argument, BYTES)
         past = ports.add_input(state, Tensor(type_.shape[:-1], FULL))
         rows = tri.QuantizeRows.build(op.updates)
-        made = tri.TensorScatter.build(op.x, rows.numbers, op.starts, op.counts, **kept)
-        scales = tri.TensorScatter.build(past, rows.scales, op.starts, op.counts, **kept)
-        wide = scaled(made.y, scales.y)
-    ports.add_output(state, scales.y)
-    stored[wide] = Stored(made.y, scales.y)
-    _replace(op, made.y, wide)
+        made, scales = (
+            tri.TensorScatter.build(x, new, op.starts, op.counts, axis=axis, circular=circular).y
+            for x, new in ((op.x, rows.numbers), (past, rows.scales))
+        )
+        wide = scaled(made, scales)
+    ports.add_output(state, scales)
+    stored[wide] = Stored(made, scales)
+    _replace(op, made, wide)
 
 
 def _set_dtype(argument: ir.Value, dtype: str) -> None:

@@ -19,7 +19,9 @@ class Architecture:
     multiplies words by the root of their size. `window_period` is the default for how many layers
     there are from one without a window to the next; 0 means that a window is one of all layers.
     `local_base` is the base of angles in layers with a window; 0 means that of the others. In a
-    model of `wide_heads` layers scores are divided by the root of hidden size / heads.
+    model of `wide_heads` layers scores are divided by the root of hidden size / heads. Where there
+    are experts, the weights of those that are chosen sum up to 1 if it `normalizes_experts`, and
+    all rows go through a `shared_expert`, too, weighted by a gate of its own.
     """
 
     neighbours: bool = False
@@ -34,12 +36,16 @@ class Architecture:
     default_window: int = 0
     local_base: float = 0.0
     wide_heads: int = 0
+    normalizes_experts: bool = True
+    shared_expert: bool = False
 
 
 ARCHITECTURES = {
     "llama": Architecture(neighbours=True),
     "qwen2": Architecture(),
     "qwen3": Architecture(head_norm=True),
+    "qwen2moe": Architecture(normalizes_experts=False, shared_expert=True),
+    "qwen3moe": Architecture(head_norm=True),
     "phi2": Architecture(layer_norm=True, gate="", parallel=True),
     "phi3": Architecture(joined_gate=True),
     "gemma": Architecture(gate="gelu", scaled_embedding=True),

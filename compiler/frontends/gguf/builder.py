@@ -32,6 +32,7 @@ from ..decoding.capped_attention import capped_attention
 from ..decoding.heads import first_rows, heads_apart, merge_heads
 from ..decoding.rotary import rotate
 from .angles import AngleTables, frequencies, is_beyond
+from .experts import ExpertLayer
 from .file import GgufTensor
 from .hyperparameters import Hyperparameters, RopeScaling
 from .tensors import FREQUENCIES, LONG, SHORT
@@ -141,7 +142,8 @@ class DecoderBuilder:
         if self.flags.post_norm:
             attended = self._norm(attended, f"{prefix}.post_attention_norm")
         x = self._node(f"{prefix}.attn_residual", lambda: tri.Add.build(attended, x).y)
-        fed = self._feed_forward(self._norm(x, f"{prefix}.ffn_norm"), prefix)
+        normed = self._norm(x, f"{prefix}.ffn_norm")
+        fed = self._fed(normed, prefix)
         if self.flags.post_norm:
             fed = self._norm(fed, f"{prefix}.post_ffw_norm")
         return self._node(prefix, lambda: tri.Add.build(fed, x).y)
@@ -161,6 +163,18 @@ class DecoderBuilder:
 
     def _product(self, x: Value, name: str) -> Value:
         return self._node(name, lambda: self.weights.product(x, name))
+
+    def _fed(self, x: Value, prefix: str) -> Value:
+        """Feed rows forward, through experts if there are any."""
+        experts = self.decoder.experts
+        if experts is None:
+            return self._feed_forward(x, prefix)
+        layer = ExpertLayer(self.weights, prefix, experts, self.flags)
+        made = self._node(f"{prefix}.ffn_moe", lambda: layer.mixed(x))
+        if not self.flags.shared_expert:
+            return made
+        shared = self._node(f"{prefix}.ffn_shexp", lambda: layer.shared(x))
+        return self._node(f"{prefix}.ffn_out", lambda: tri.Add.build(made, shared).y)
 
     def _feed_forward(self, x: Value, prefix: str) -> Value:
         up = self._product(x, f"{prefix}.ffn_up")

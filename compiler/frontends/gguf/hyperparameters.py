@@ -32,11 +32,21 @@ class RopeScaling:
 
 
 @dataclass(frozen=True)
+class Experts:
+    """Describe the experts of a layer: how many there are, how many are chosen, their sizes."""
+
+    count: int
+    used: int
+    inner: int
+    shared_inner: int
+
+
+@dataclass(frozen=True)
 class Hyperparameters:
     """Describe a decoder: how many layers, heads and elements it has, and how it attends.
 
     `windows` has the size of each layer's window, which counts the query itself, or -1. Softcaps
-    of 0 are none.
+    of 0 are none. All layers have `experts`, or none has.
     """
 
     name: str
@@ -56,6 +66,7 @@ class Hyperparameters:
     local_rope: RopeScaling
     score_softcap: float
     logit_softcap: float
+    experts: Experts | None = None
 
     @property
     def query_rows(self) -> int:
@@ -94,12 +105,13 @@ def read_hyperparameters(file: GgufFile) -> Hyperparameters:
     settings.fixed("attention.causal", True)
     rotated = settings.integer("rope.dimension_count", size, most=size)
     _check_heads(settings, heads, shared, size, rotated)
+    inner = settings.integer("feed_forward_length")
     found = Hyperparameters(
         name,
         flags,
         layers,
         hidden,
-        inner=settings.integer("feed_forward_length"),
+        inner=inner,
         heads=heads,
         shared=shared,
         head_size=size,
@@ -112,11 +124,27 @@ def read_hyperparameters(file: GgufFile) -> Hyperparameters:
         local_rope=_local_rope(settings, flags, rope),
         score_softcap=softcaps[0],
         logit_softcap=softcaps[1],
+        experts=_experts(settings, flags, inner),
     )
     settings.refuse_others()
     if settings.faults:
         raise CompileError(settings.faults)
     return found
+
+
+def _experts(settings: Settings, flags: Architecture, inner: int) -> Experts | None:
+    """Return the experts of a model, which an architecture of that name must have."""
+    if flags.gate != "silu" or flags.joined_gate or flags.parallel:
+        return None
+    must = settings.architecture.endswith("moe")
+    count = settings.integer("expert_count", None if must else 0, least=int(must))
+    if not count:
+        return None
+    used = settings.integer("expert_used_count", most=count)
+    settings.integer("expert_group_count", 0, least=0, most=1)
+    size = settings.integer("expert_feed_forward_length", inner)
+    shared = settings.integer("expert_shared_feed_forward_length", inner)
+    return Experts(count, used, size, shared)
 
 
 def _check_heads(settings: Settings, heads: int, shared: int, size: int, rotated: int) -> None:

@@ -89,7 +89,7 @@ class Settings:
                 continue
             what = f"is {_spelled(value)}, which is not supported"
             if name == EXPERTS:
-                what = f"is {value}: mixtures of experts are not supported"
+                what = f"is {value}: experts of this architecture are not supported"
             self.faults.append(Diagnostic(key, f"key {what}"))
 
     def _value(self, key: str) -> Value | None:

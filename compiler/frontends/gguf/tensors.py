@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from ....dialects.core.errors import CompileError, Diagnostic
 from .blocks import BLOCK_TYPES, PLAIN_TYPES
 from .file import GgufFile, GgufTensor
-from .hyperparameters import Hyperparameters
+from .hyperparameters import Experts, Hyperparameters
 
 MOST_FAULTS = 20
 """How many faults are listed; a file that lacks a layer lacks a dozen tensors."""
 
+ROUTER, SHARED_GATE = "ffn_gate_inp", "ffn_gate_inp_shexp"
 EMBEDDING, HEAD = "token_embd.weight", "output.weight"
 FREQUENCIES, LONG, SHORT = (
     f"rope_{which}.weight" for which in ("freqs", "factors_long", "factors_short")
@@ -90,10 +91,27 @@ def _layer(prefix: str, file: GgufFile, decoder: Hyperparameters) -> Iterator[Ex
             yield Expected(f"{prefix}post_{part}_norm.weight", (hidden,))
     if not flags.parallel:
         yield from _norm(f"{prefix}ffn_norm", hidden, decoder)
+    if decoder.experts is not None:
+        yield from _expert_matrices(prefix, decoder, decoder.experts)
+        return
     if flags.gate and not flags.joined_gate:
         yield from _matrix(f"{prefix}ffn_gate", inner, hidden)
     yield from _matrix(f"{prefix}ffn_up", (1 + flags.joined_gate) * inner, hidden)
     yield from _matrix(f"{prefix}ffn_down", hidden, inner)
+
+
+def _expert_matrices(prefix: str, decoder: Hyperparameters, experts: Experts) -> Iterator[Expected]:
+    hidden, count, inner = decoder.hidden, experts.count, experts.inner
+    yield Expected(f"{prefix}{ROUTER}.weight", (count, hidden))
+    for part in ("gate", "up"):
+        yield Expected(f"{prefix}ffn_{part}_exps.weight", (count, inner, hidden))
+    yield Expected(f"{prefix}ffn_down_exps.weight", (count, hidden, inner))
+    if decoder.architecture.shared_expert:
+        inner = experts.shared_inner
+        yield Expected(f"{prefix}{SHARED_GATE}.weight", (hidden,))
+        for part, shape in (("gate", (inner, hidden)), ("up", (inner, hidden))):
+            yield Expected(f"{prefix}ffn_{part}_shexp.weight", shape)
+        yield Expected(f"{prefix}ffn_down_shexp.weight", (hidden, inner))
 
 
 def _norm(name: str, size: int, decoder: Hyperparameters) -> Iterator[Expected]:

@@ -11,6 +11,7 @@ from ....dialects.core.tensor import Array
 from ....dialects.tri.linear_algebra.block_quantized import ROUNDED
 from ..core.main_function import MainFunction
 from ..core.values import Value, cast, constant, tensor
+from ..decoding.experts import expert_product
 from .file import GgufTensor
 from .hyperparameters import Hyperparameters
 from .packed import PackedMatrix, pack
@@ -55,6 +56,15 @@ class Weights:
             w = self._main.constant(f"{name}.weight", np.ascontiguousarray(matrix.T))
             y = tri.MatMul.build(x, w).y
         return self._with_bias(y, name, order)
+
+    def expert_product(self, x: Value, name: str, index: Value) -> Value:
+        """Multiply each row, [M, columns], by the matrix of its expert: [M, rows].
+
+        Matrices are in f32, of whatever type they are in the file.
+        """
+        matrices = self._tensors[f"{name}.weight"].floats()
+        turned = np.ascontiguousarray(matrices.swapaxes(1, 2))
+        return expert_product(x, self._main.constant(f"{name}.weight", turned), None, index)
 
     def logits(self, x: Value) -> Value:
         """Multiply by the matrix of the head, which may be the table of words."""

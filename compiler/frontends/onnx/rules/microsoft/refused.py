@@ -5,7 +5,6 @@ from . import DOMAIN
 
 LOOP = "compile the graph of its attribute 'decoder', and choose the words in a loop of your own"
 CACHE = "its cache has an order of GPUs; export with MultiHeadAttention or GroupQueryAttention"
-EXPERTS = "export the experts as products, without fusing them"
 LAYOUT = "ONNX Runtime saved the layout of one machine; save the model at ORT_ENABLE_EXTENDED"
 
 for _op_type, _hint in (
@@ -14,8 +13,6 @@ for _op_type, _hint in (
     ("Sampling", LOOP),
     ("DecoderMaskedMultiHeadAttention", CACHE),
     ("DecoderMaskedSelfAttention", CACHE),
-    ("MoE", EXPERTS),
-    ("QMoE", EXPERTS),
 ):
     refuse(_hint, domain=DOMAIN, op_type=_op_type)
 

@@ -33,6 +33,10 @@ class Model:
     base: float = 100.0
     local_base: float = 0.0
     keys: Mapping[str, Any] = field(default_factory=dict)
+    experts: int = 0
+    used: int = 2
+    expert_inner: int = 0
+    shared_inner: int = 0
 
     @property
     def gemma(self) -> bool:
@@ -78,7 +82,7 @@ def weights(model: Model, seed: int = 0) -> Weights:
             for part, rows in (("q", queries), ("k", keys), ("v", keys)):
                 matrix(f"{prefix}attn_{part}", rows, hidden, model.bias)
         matrix(f"{prefix}attn_output", hidden, queries, model.arch == "phi2")
-        if model.arch in ("qwen3", "gemma3"):
+        if model.arch in ("qwen3", "qwen3moe", "gemma3"):
             norm(f"{prefix}attn_q_norm", model.size)
             norm(f"{prefix}attn_k_norm", model.size)
         if model.arch in ("gemma2", "gemma3"):
@@ -86,12 +90,29 @@ def weights(model: Model, seed: int = 0) -> Weights:
             norm(f"{prefix}post_ffw_norm", hidden)
         if model.arch != "phi2":
             norm(f"{prefix}ffn_norm", hidden)
+        if model.experts:
+            _draw_experts(model, random, made, prefix)
+            continue
         if model.arch not in ("phi2", "phi3"):
             matrix(f"{prefix}ffn_gate", model.inner, hidden)
         wide = 2 if model.arch == "phi3" else 1
         matrix(f"{prefix}ffn_up", wide * model.inner, hidden, model.arch == "phi2")
         matrix(f"{prefix}ffn_down", hidden, model.inner, model.arch == "phi2")
     return made
+
+
+def _draw_experts(model: Model, random: Any, made: Weights, prefix: str) -> None:
+    hidden, count, inner = model.hidden, model.experts, model.expert_inner or model.inner
+    shapes: dict[str, tuple[int, ...]] = {"ffn_gate_inp": (count, hidden)}
+    shapes |= {f"ffn_{part}_exps": (count, inner, hidden) for part in ("gate", "up")}
+    shapes["ffn_down_exps"] = (count, hidden, inner)
+    if model.shared_inner:
+        shapes |= {f"ffn_{part}_shexp": (model.shared_inner, hidden) for part in ("gate", "up")}
+        shapes["ffn_down_shexp"] = (hidden, model.shared_inner)
+        shapes["ffn_gate_inp_shexp"] = (hidden,)
+    for name, shape in shapes.items():
+        drawn = random.standard_normal(shape) * shape[-1] ** -0.5
+        made[f"{prefix}{name}.weight"] = drawn.astype(np.float32)
 
 
 K_TYPES = (Type.Q2_K, Type.Q3_K, Type.Q4_K, Type.Q5_K, Type.Q6_K, Type.IQ4_NL, Type.IQ4_XS)
@@ -161,6 +182,13 @@ def write(
         writer.add_rope_dimension_count(model.rotated)
     if model.window > 0:
         writer.add_sliding_window(model.window)
+    if model.experts:
+        writer.add_expert_count(model.experts)
+        writer.add_expert_used_count(model.used)
+    if model.expert_inner:
+        writer.add_expert_feed_forward_length(model.expert_inner)
+    if model.shared_inner:
+        writer.add_expert_shared_feed_forward_length(model.shared_inner)
     if model.period:
         writer.add_uint32(f"{model.arch}.attention.sliding_window_pattern", model.period)
     for key, value in model.keys.items():
@@ -178,7 +206,7 @@ def write(
             if isinstance(kinds, Type)
             else next((each for part, each in kinds.items() if part in name), Type.F32)
         )
-        if array.ndim == 1 or kind == Type.F32:
+        if array.ndim == 1 or "ffn_gate_inp" in name or kind == Type.F32:
             writer.add_tensor(name, array)
             kept[name] = array
             continue
@@ -228,6 +256,32 @@ def _rotated(model: Model, x: Any, layer: int, frequencies: Any, magnitude: floa
     y[..., first] = x[..., first] * cos - x[..., second] * sin
     y[..., second] = x[..., second] * cos + x[..., first] * sin
     return y
+
+
+def _silu(x: Any) -> Any:
+    return x / (1 + np.exp(-x))
+
+
+def _expert_fed(model: Model, kept: Weights, prefix: str, row: Any) -> Any:
+    """Feed one row through the experts that are most likely for it, and the shared one."""
+    chances = np.exp(kept[f"{prefix}ffn_gate_inp.weight"] @ row)
+    chances /= chances.sum()
+    chosen = np.argsort(-chances)[: model.used]
+    if model.arch != "qwen2moe":
+        chances /= chances[chosen].sum()
+    made = np.zeros_like(row)
+    for expert in chosen:
+        gate, up, down = (
+            kept[f"{prefix}ffn_{part}_exps.weight"][expert] for part in ("gate", "up", "down")
+        )
+        made += chances[expert] * (down @ (_silu(gate @ row) * (up @ row)))
+    if model.shared_inner:
+        gate, up, down = (
+            kept[f"{prefix}ffn_{part}_shexp.weight"] for part in ("gate", "up", "down")
+        )
+        weight = 1 / (1 + np.exp(-kept[f"{prefix}ffn_gate_inp_shexp.weight"] @ row))
+        made += weight * (down @ (_silu(gate @ row) * (up @ row)))
+    return made
 
 
 def logits(
@@ -282,6 +336,9 @@ def logits(
             continue
         x = x + attended
         normed = _norm(model, x, kept, f"{prefix}ffn_norm")
+        if model.experts:
+            x = x + np.stack([_expert_fed(model, kept, prefix, row) for row in normed])
+            continue
         up = _product(normed, kept, f"{prefix}ffn_up")
         if model.arch == "phi3":
             gate, up = np.split(up, 2, -1)

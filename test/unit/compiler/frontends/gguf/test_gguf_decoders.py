@@ -96,6 +96,12 @@ MODELS = {
         {"softcap": 2.0, "last_softcap": 3.0},
     ),
     "gemma 3": (Model("gemma3", layers=3, tied=True, window=4, period=3, local_base=10000.0), {}),
+    "mixtral": (Model(experts=4), {}),
+    "qwen 2 moe": (
+        Model("qwen2moe", bias=True, experts=5, used=3, expert_inner=32, shared_inner=64),
+        {},
+    ),
+    "qwen 3 moe": (Model("qwen3moe", experts=4, expert_inner=32), {}),
     "a scale": (Model(layers=1, keys={"attention.scale": 0.5}), {"scale": 0.5}),
 }
 
@@ -151,6 +157,21 @@ def test_products_of_few_bits_stay_packed(tmp_path: Path) -> None:
     table = module.weights["token_embd.weight"]
     assert table.dtype == np.uint8
     assert table.size == 40 * 256  # one copy, for words and logits
+
+
+def test_compiled_experts_of_few_bits(tmp_path: Path) -> None:
+    """Any chunks of a text and any threads give the same bits, near those of numpy."""
+    model = Model(experts=4, inner=64, layers=1)
+    kept = write(tmp_path / "model.gguf", model, weights(model), {"exps": Type.Q4_0})
+    wanted = logits(model, kept, TEXT)
+    package = trivium.build(tmp_path / "model.gguf", generate={"capacity": 20, "chunk": 14})
+    whole, *others = (
+        np.concatenate([text.append_each(TEXT[text.length :][:n]) for n in chunks])
+        for threads, chunks in ((1, (14,)), (2, (5, 1, 8)), (1, (1,) * 14))
+        for text in [trivium.Generator(package, threads=threads).sequence()]
+    )
+    np.testing.assert_allclose(whole, wanted, rtol=1e-4, atol=2e-5)
+    assert all(np.array_equal(whole, each) for each in others)
 
 
 def test_compiled_code_multiplies_by_few_bits(tmp_path: Path) -> None:

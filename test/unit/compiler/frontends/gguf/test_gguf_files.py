@@ -176,7 +176,7 @@ def test_of_many_faults_the_first_are_listed(tmp_path: Path) -> None:
 
 
 KEYS = {
-    "expert_count": (8, "is 8: mixtures of experts are not supported"),
+    "expert_used_count": (2, "is 2, which is not supported"),
     "logit_scale": (0.5, "is 0.5, which is not supported"),
     "attention.causal": (False, "is False, must be True, which alone is supported"),
     "rope.scaling.type": ("su", "is 'su', must be one of none, linear, longrope, yarn"),
@@ -198,16 +198,31 @@ def test_all_keys_that_do_not_fit_are_listed(tmp_path: Path) -> None:
         f"llama.block_count: error: key is 900, must be an integer in [1, {len(given)}], "
         "the same for all layers",
         "llama: error: has 4 query heads for 3 key heads, must be a multiple",
-        "llama.expert_count: error: key is 8: mixtures of experts are not supported",
+        "llama.expert_used_count: error: key is missing, must be an integer in [1, 8], "
+        "the same for all layers",
         "llama.logit_scale: error: key is 0.5, which is not supported",
     ]
+
+
+def test_experts_of_other_architectures_are_refused(tmp_path: Path) -> None:
+    model = replace(MODEL, arch="gemma", tied=True, keys={"expert_count": 8})
+    message = fault_of(written(tmp_path, model))
+    fault = "is 8: experts of this architecture are not supported"
+    assert message == f"gemma.expert_count: error: key {fault}"
+
+
+def test_a_model_of_experts_says_how_many(tmp_path: Path) -> None:
+    model = replace(MODEL, arch="qwen3moe", shared=3)
+    first, *_ = fault_of(written(tmp_path, model)).splitlines()[1:]
+    fault = "key is missing, must be an integer from 1 on, the same for all layers"
+    assert first == f"qwen3moe.expert_count: error: {fault}"
 
 
 def test_architectures_that_are_not_known(tmp_path: Path) -> None:
     message = fault_of(written(tmp_path, replace(MODEL, arch="mamba")))
     assert message == (
         "general.architecture: error: architecture 'mamba' is not supported, must be one of llama, "
-        "qwen2, qwen3, phi2, phi3, gemma, gemma2, gemma3"
+        "qwen2, qwen3, qwen2moe, qwen3moe, phi2, phi3, gemma, gemma2, gemma3"
     )
 
 

@@ -212,8 +212,6 @@ def test_group_norms_name_what_does_not_fit() -> None:
         ("GreedySearch", "compile the graph of its attribute 'decoder'"),
         ("BeamSearch", "compile the graph of its attribute 'decoder'"),
         ("Sampling", "compile the graph of its attribute 'decoder'"),
-        ("MoE", "export the experts as products"),
-        ("QMoE", "export the experts as products"),
         ("DecoderMaskedMultiHeadAttention", "export with MultiHeadAttention or Group"),
         ("DecoderMaskedSelfAttention", "export with MultiHeadAttention or Group"),
         ("nchwc::Conv", "save the model at ORT_ENABLE_EXTENDED"),

@@ -1,0 +1,50 @@
+"""The feed-forward part of a layer that has experts. Source: `build_moe_ffn` of llama.cpp."""
+
+from dataclasses import dataclass
+
+from ....dialects import tri
+from ..core.values import Value, tensor
+from ..decoding.experts import mixed
+from .architectures import Architecture
+from .hyperparameters import Experts
+from .tensors import ROUTER, SHARED_GATE
+from .weights import Weights
+
+
+@dataclass(frozen=True)
+class ExpertLayer:
+    """Build what the experts of the layer with the names of a prefix compute of rows."""
+
+    weights: Weights
+    prefix: str
+    experts: Experts
+    flags: Architecture
+
+    def mixed(self, x: Value) -> Value:
+        """Mix the experts that the router chooses: [batch, length, hidden]."""
+        batch, length, hidden = tensor(x).shape
+        rows = tri.Reshape.build(x, shape=(batch * length, hidden)).y
+        logits = self.weights.product(rows, f"{self.prefix}.{ROUTER}")
+        y = mixed(
+            rows, logits, self.experts.used, self._feed, normalized=self.flags.normalizes_experts
+        )
+        return tri.Reshape.build(y, shape=(batch, length, hidden)).y
+
+    def _feed(self, rows: Value, index: Value) -> Value:
+        gate, up = (
+            self.weights.expert_product(rows, f"{self.prefix}.ffn_{part}_exps", index)
+            for part in ("gate", "up")
+        )
+        gated = tri.Mul.build(tri.Silu.build(gate).y, up).y
+        return self.weights.expert_product(gated, f"{self.prefix}.ffn_down_exps", index)
+
+    def shared(self, x: Value) -> Value:
+        """Feed all rows through the shared expert; the sigmoid of a product is its weight."""
+        gate, up = (
+            self.weights.product(x, f"{self.prefix}.ffn_{part}_shexp") for part in ("gate", "up")
+        )
+        gated = tri.Mul.build(tri.Silu.build(gate).y, up).y
+        made = self.weights.product(gated, f"{self.prefix}.ffn_down_shexp")
+        direction = self.weights.vector(f"{self.prefix}.{SHARED_GATE}.weight")
+        column = tri.Reshape.build(direction, shape=(tensor(direction).size, 1)).y
+        return tri.Mul.build(made, tri.Sigmoid.build(tri.MatMul.build(x, column).y).y).y
