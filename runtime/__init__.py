@@ -48,7 +48,7 @@ _HOMES = {
 
 
 def load(
-    path: str | os.PathLike[str],
+    path: str | os.PathLike[str] | bytes | bytearray | memoryview,
     *,
     threads: int | None = None,
     device: int | Device = 0,
@@ -56,7 +56,7 @@ def load(
     mmap: bool | None = None,
     key: Keys | None = None,
 ) -> Session:
-    """Open the package at `path` and make it ready to run.
+    """Open the package at `path`, or that of the bytes of such a file, and make it ready to run.
 
     `threads`, `device` and `drivers` are those of `Session`. The file is mapped, unless `mmap` is
     False; it must not be changed in place then. `key` is an Ed25519 public key, or several, each

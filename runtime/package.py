@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from io import BytesIO
+from typing import TYPE_CHECKING, TypeAlias
 
 from .checks import check
 from .contents import SIGNATURE_ENTRY, WEIGHTS_ENTRY, Entry
@@ -19,6 +20,8 @@ from .manifest import Manifest
 
 if TYPE_CHECKING:
     from .file.signature import Key, Keys, Signature
+
+Bytes: TypeAlias = bytes | bytearray | memoryview
 
 MANIFEST_ENTRY = "manifest.json"
 
@@ -51,11 +54,14 @@ class Package(Frozen):
 
     @staticmethod
     def open(
-        path: str | os.PathLike[str], *, mmap: bool | None = None, key: "Keys | None" = None
+        path: "str | os.PathLike[str] | Bytes",
+        *,
+        mmap: bool | None = None,
+        key: "Keys | None" = None,
     ) -> "Package":
-        """Open a file and check all of it.
+        """Open a file, or what `to_bytes` has returned, and check all of it.
 
-        The file is mapped and no entry is copied, unless `mmap` is False. A mapped file must not
+        A file is mapped and no entry is copied, unless `mmap` is False. A mapped file must not
         be changed in place: it is replaced by rename, as `save` does it. With `key`, public keys
         in PEM form by path or as bytes, a package that none of them has signed is refused before
         anything in it is used; it is then read into memory, because a mapped file could change
@@ -63,10 +69,14 @@ class Package(Frozen):
 
         Raises PackageError for a file that is refused, RunError for a wrong argument.
         """
-        path = path_of(path)
         accepted = _public_keys(key)
         if accepted and mmap:
             raise RunError("mmap is True, must be left out with key: a map could change later")
+        if (data := _given_bytes(path)) is not None:
+            if mmap:
+                raise RunError("mmap is True, must be left out with bytes: they are in memory")
+            return _read(data, accepted)
+        path = path_of(path)
         try:
             if accepted or mmap is False:
                 return _read(read_file(path), accepted)
@@ -86,14 +96,18 @@ class Package(Frozen):
 
         path = path_of(path)
         self.check_unchanged()
-        contents = self._contents()
-        if self.signature is not None:
-            contents[SIGNATURE_ENTRY] = memoryview(self.signature.encode())
         try:
             with atomic_file(path, sync=True) as file:
-                archive.write(file, contents)
+                archive.write(file, self._signed_contents())
         except OSError as error:
             raise PackageError(f"{path}: cannot be written: {error.strerror}") from None
+
+    def to_bytes(self) -> bytes:
+        """Return what `save` writes to a file."""
+        self.check_unchanged()
+        file = BytesIO()
+        archive.write(file, self._signed_contents())
+        return file.getvalue()
 
     def sign(self, key: "Key") -> "Package":
         """Return the package with a signature by a private Ed25519 key, which is a PEM file.
@@ -144,6 +158,13 @@ class Package(Frozen):
         """Return what the file holds, but for the signature."""
         return {MANIFEST_ENTRY: memoryview(self.manifest.to_json().encode()), **self.entries}
 
+    def _signed_contents(self) -> dict[str, memoryview]:
+        """Return all that the file holds."""
+        contents = self._contents()
+        if self.signature is not None:
+            contents[SIGNATURE_ENTRY] = memoryview(self.signature.encode())
+        return contents
+
     def __repr__(self) -> str:
         from .spelling import spell_interface
 
@@ -151,6 +172,18 @@ class Package(Frozen):
         signed = f", signed by {self.signature.fingerprint}" if self.signature else ""
         interface = spell_interface(self.manifest)
         return f"<trivium.Package{interface}, for {self.manifest.target}, {size} bytes{signed}>"
+
+
+def _given_bytes(source: object) -> memoryview | None:
+    """Return the bytes of a package that are given in place of a path, or None for a path.
+
+    A path may be bytes, too, but begins as no archive does.
+    """
+    if isinstance(source, bytes) and not source.startswith(archive.MARK):
+        return None
+    if not isinstance(source, bytes | bytearray | memoryview):
+        return None
+    return memoryview(source).cast("B").toreadonly()
 
 
 def _bytes_of(data: bytes | bytearray | memoryview) -> memoryview:

@@ -225,6 +225,12 @@ class Session(DeviceRuns, AddressRuns, Observing):
         if not self._closed:
             self._alone(self._close)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the package and the number of threads: the copy begins as a new session does."""
+        if self._program.selection is not None:
+            raise RunError("the session is that of a part: pickle the whole one")
+        return _unpickled, (self._program.package.to_bytes(), self._threads)
+
     def __repr__(self) -> str:
         from .spelling import spell_interface
 
@@ -328,6 +334,10 @@ class Session(DeviceRuns, AddressRuns, Observing):
         if devices is None or devices.in_process.issuperset(bases):
             return zeros_of(pair)
         return devices.create(pair.output)
+
+
+def _unpickled(data: bytes, threads: int) -> Session:
+    return Session(Package.open(data), threads=threads)
 
 
 def _shapes(slots: Sequence[Slot]) -> Shapes:

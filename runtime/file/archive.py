@@ -23,7 +23,7 @@ _EXTRA = struct.Struct("<2H")
 
 _WIDE = struct.Struct("<3Q")
 
-_LOCAL_MARK, _CENTRAL_MARK, _END_MARK = b"PK\3\4", b"PK\1\2", b"PK\5\6"
+MARK, _CENTRAL_MARK, _END_MARK = b"PK\3\4", b"PK\1\2", b"PK\5\6"
 _END64_MARK, _LOCATOR_MARK = b"PK\6\6", b"PK\6\7"
 
 _VERSION, _VERSION64 = 20, 45
@@ -86,7 +86,7 @@ def _local_header(name: bytes, member: Member) -> bytes:
     size = _IN_EXTRA if large else member.size
     version = _VERSION64 if large else _VERSION
     fixed = (version, 0, 0, 0, _FIRST_OF_1980, member.crc, size, size, len(name), len(extra))
-    return _LOCAL.pack(_LOCAL_MARK, *fixed) + name + extra
+    return _LOCAL.pack(MARK, *fixed) + name + extra
 
 
 def _central_header(name: bytes, member: Member) -> bytes:
@@ -116,7 +116,7 @@ def _end(count: int, start: int, size: int) -> bytes:
 
 def read(data: memoryview) -> dict[str, Member]:
     """Find the entries; raises PackageError unless the file is whole and of the writer's kind."""
-    if bytes(data[:4]) != _LOCAL_MARK:
+    if bytes(data[:4]) != MARK:
         raise PackageError(f"is not a package: it starts with {bytes(data[:8])!r}")
     count, start, end = _directory(data)
     members: dict[str, Member] = {}
@@ -196,7 +196,7 @@ def _read_wide(name: str, extra: bytes) -> tuple[int, int, int]:
 
 def _locate(data: memoryview, name: str, member: Member, end: int) -> Member:
     """Return the member with the offset of its data instead of that of its header."""
-    *_, name_size, extra_size = _unpack(_LOCAL, _LOCAL_MARK, data, member.offset)
+    *_, name_size, extra_size = _unpack(_LOCAL, MARK, data, member.offset)
     name_at = member.offset + _LOCAL.size
     start = name_at + name_size + extra_size
     found = bytes(data[name_at : name_at + name_size])
