@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import field, replace
 from functools import cached_property
 from io import BytesIO
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 from .checks import check
 from .contents import SIGNATURE_ENTRY, WEIGHTS_ENTRY, Entry
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from .file.signature import Key, Keys, Signature
 
 Bytes: TypeAlias = bytes | bytearray | memoryview
+"""The bytes of the file of a package."""
 
 MANIFEST_ENTRY = "manifest.json"
 
@@ -183,7 +184,7 @@ def _given_bytes(source: object) -> memoryview | None:
         return None
     if not isinstance(source, bytes | bytearray | memoryview):
         return None
-    return memoryview(source).cast("B").toreadonly()
+    return memoryview(cast("Bytes", source)).cast("B").toreadonly()
 
 
 def _bytes_of(data: bytes | bytearray | memoryview) -> memoryview:
