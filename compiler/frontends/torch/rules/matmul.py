@@ -3,10 +3,12 @@
 from .....dialects import tri
 from .....dialects.core.errors import Invalid, Unsupported
 from ...core.values import cast, tensor
+from ..complex_expressions import joined, split
 from ..element_types import torch_type
+from ..expressions import apply
 from ..promotion import as_type
-from ..registry import Value, torch_op
-from ..views import reshape
+from ..registry import Complex, Value, torch_op
+from ..views import as_complex, reshape
 
 
 @torch_op("nn.Linear", "F.linear")
@@ -19,13 +21,23 @@ def linear(input: Value, weight: Value, bias: Value | None = None) -> Value:
 
 
 @torch_op("torch.matmul")
-def matmul(input: Value, other: Value) -> tri.MatMul:
-    return tri.MatMul.build(input, other)
+def matmul(input: Value | Complex, other: Value | Complex) -> Value | Complex:
+    return _product(input, other)
+
+
+def _product(a: Value | Complex, b: Value | Complex) -> Value | Complex:
+    """Multiply matrices; a product of complex ones is four products of their parts."""
+    if not isinstance(a, Complex) and not isinstance(b, Complex):
+        return tri.MatMul.build(a, b).y
+    (real, imaginary), (real_b, imaginary_b) = split(as_complex(a)), split(as_complex(b))
+    straight = (tri.MatMul.build(*pair).y for pair in ((real, real_b), (imaginary, imaginary_b)))
+    crossed = (tri.MatMul.build(*pair).y for pair in ((real, imaginary_b), (imaginary, real_b)))
+    return joined(apply("sub(@0,@1)", *straight), apply("add(@0,@1)", *crossed))
 
 
 @torch_op("torch.mm", "torch.bmm")
-def mm(input: Value, mat2: Value) -> tri.MatMul:
-    return tri.MatMul.build(input, mat2)
+def mm(input: Value | Complex, mat2: Value | Complex) -> Value | Complex:
+    return _product(input, mat2)
 
 
 @torch_op("torch.mv")
