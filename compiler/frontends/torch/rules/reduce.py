@@ -10,6 +10,7 @@ from .....dialects.core.sizes.atoms import Size, is_symbolic
 from .....dialects.core.sizes.dim import highest
 from .....dialects.core.tensor import broadcast, is_float
 from ...core.values import cast, tensor
+from ..complex_expressions import apply_any
 from ..element_types import torch_type
 from ..promotion import as_float, as_type, promote
 from ..registry import Complex, Value, torch_op
@@ -191,17 +192,18 @@ def std(
 
 @torch_op("torch.norm", "torch.linalg.vector_norm", renamed={"ord": "p"})
 def norm(
-    input: Value,
+    input: Tensor,
     dim: Axes = None,
     *,
     p: float | str = 2.0,
     keepdim: bool = False,
     dtype: str | None = None,
 ) -> Value:
-    input = input if dtype is None else cast(input, torch_type(dtype))
+    x: Value = apply_any("abs(@0)", input) if isinstance(input, Complex) else input
+    x = x if dtype is None else cast(x, torch_type(dtype))
     if isinstance(p, str) and p != "fro":
         raise Invalid(f"has p '{p}', must be fro or a number")
-    return vector_norm(input, 2.0 if isinstance(p, str) else p, dim, keepdim)
+    return vector_norm(x, 2.0 if isinstance(p, str) else p, dim, keepdim)
 
 
 def vector_norm(x: Value, p: float, dim: Axes, keepdim: bool) -> Value:

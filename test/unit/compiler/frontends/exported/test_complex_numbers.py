@@ -26,9 +26,16 @@ FUNCTIONS: dict[str, Callable[[Any, Any], Any]] = {
     "sum": lambda z, w: z.sum(),
     "sums of rows": lambda z, w: z.sum(-1, keepdim=True),
     "mean": lambda z, w: z.mean(0),
+    "norms": lambda z, w: torch.linalg.vector_norm(z, dim=1),
     "matrices": lambda z, w: z @ w.mH,
     "batches": lambda z, w: torch.bmm(z[None], w[None]),
     "inner product": lambda z, w: torch.vdot(z[0], w[0]),
+    "equation": lambda z, w: torch.einsum("ij,kj->ik", z, w),
+    "equation with a real tensor": lambda z, w: torch.einsum("ij,jk->ik", z, w.real + 0j),
+    "zeros": lambda z, w: torch.zeros(2, 4, dtype=torch.complex64) + z[:2],
+    "zeros of a shape": lambda z, w: z - torch.zeros_like(w),
+    "equal numbers": lambda z, w: z.new_full((4,), 1 - 2j) * w,
+    "ones": lambda z, w: torch.full((4,), 1j) * w - z.new_ones(4),
     "choice": lambda z, w: torch.where(z.real > 0, z, w),
     "choice of a number": lambda z, w: z.masked_fill(z.imag > 0, 2),
     "equality": lambda z, w: z == torch.where(z.real > 0, z, w),
@@ -78,6 +85,27 @@ def test_rotary_embeddings_by_complex_numbers() -> None:
     x = torch.randn(2, 5, 3, 8)
     (made,) = trivium.compile(Rotary(), x).run({"x": x.numpy()}).values()
     np.testing.assert_allclose(made, Rotary()(x).numpy(), atol=1e-5)
+
+
+class SpectralLayer(nn.Module):
+    """Multiply the lowest frequencies by weights, as Fourier neural operators do."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.randn(3, 2, 4, dtype=torch.complex64))
+
+    def forward(self, x: Any) -> Any:
+        found = torch.fft.rfft(x)
+        kept = torch.zeros(x.shape[0], 2, found.shape[-1], dtype=torch.complex64)
+        kept[:, :, :4] = torch.einsum("bix,iox->box", found[:, :, :4], self.weight)
+        return torch.fft.irfft(kept, n=x.shape[-1])
+
+
+def test_fourier_neural_operators() -> None:
+    torch.manual_seed(0)
+    net, x = SpectralLayer(), torch.randn(2, 3, 16)
+    (made,) = trivium.compile(net, x).run({"x": x.numpy()}).values()
+    np.testing.assert_allclose(made, net(x).detach().numpy(), rtol=1e-4, atol=1e-5)
 
 
 class Spectrogram(nn.Module):
