@@ -8,10 +8,10 @@ from ....dialects import tri
 from ....dialects.core.errors import Unsupported
 from ....dialects.core.mlir import ir
 from ....dialects.core.tensor import broadcast
-from ....dialects.expression import Formula, Function, Literal, evaluate, given
+from ....dialects.expression import Formula, Function, Literal, evaluate, given, parse
 from ..core.values import tensor
-from .expressions import apply
-from .promotion import promote
+from .expressions import apply, compute
+from .promotion import Operand, promote
 from .registry import Complex, Value
 from .views import cut, expand, reshape, shape_of
 
@@ -39,7 +39,14 @@ PARTS: dict[str, tuple[str, str]] = {
 }
 """The parts of each function: `@0` and `@1` are those of its first argument, then the second's."""
 
+WHOLE_POWERS = (1, 2, 3, 4)
+"""The exponents of powers that are products."""
+
 ABS = "sqrt(add(square(@0),square(@1)))"
+
+
+AnyOperand = Operand | Complex | complex
+"""An operand of arithmetic, real or complex."""
 
 
 @dataclass(frozen=True)
@@ -50,12 +57,24 @@ class _Pair:
     imaginary: Any
 
 
+def apply_any(text: str, *operands: AnyOperand) -> Any:
+    """Compute an expression of tensors and numbers, real or complex."""
+    return compute_any(parse(text), operands)
+
+
 def has_complex(formula: Formula, operands: Sequence[Any]) -> bool:
     """Return whether an expression names a complex number."""
     named = [operands[i] for i in formula.references if i < len(operands)]
     symbols = [node.symbol for root in formula.roots for node in root.postfix()]
     literals = [symbol.value for symbol in symbols if isinstance(symbol, Literal)]
     return any(isinstance(value, (Complex, complex)) for value in (*named, *literals))
+
+
+def compute_any(formula: Formula, operands: Sequence[Any]) -> Any:
+    """Compute an expression with one root, of real or of complex operands."""
+    if has_complex(formula, operands):
+        return compute_complex(formula, operands)
+    return compute(formula, operands)
 
 
 def compute_complex(formula: Formula, operands: Sequence[Any]) -> Complex | complex | Any:
@@ -91,9 +110,27 @@ def _apply(function: Function, arguments: Sequence[Any]) -> Any:
     if function.name == "size":
         axis = arguments[1:]
         return apply("size(@0,@1)" if axis else "size(@0)", pairs[0].real, *axis)
+    if function.name == "pow" and arguments[1] in WHOLE_POWERS:
+        return _power(pairs[0], int(arguments[1]))
     if function.name not in PARTS:
         raise Unsupported(f"has '{function.name}' of complex numbers, must be of real ones")
     return _Pair(*(apply(text, *parts) for text in PARTS[function.name]))
+
+
+def _power(x: _Pair, exponent: int) -> _Pair:
+    """Multiply a complex number by itself."""
+    product = x
+    for _ in range(exponent - 1):
+        parts = product.real, product.imaginary, x.real, x.imaginary
+        product = _Pair(*(apply(text, *parts) for text in PARTS["mul"]))
+    return product
+
+
+def parts_of(x: AnyOperand) -> tuple[Any, Any]:
+    """Return the real and the imaginary part of an operand; that of a real one is 0."""
+    if isinstance(x, Complex):
+        return split(x)
+    return (x.real, x.imag) if isinstance(x, complex) else (x, 0.0)
 
 
 def split(x: Complex) -> tuple[Value, Value]:

@@ -52,9 +52,13 @@ def word_of(dtype: str, is_complex: bool = False) -> str:
     return next((word for word, ours in table.items() if ours == dtype), dtype)
 
 
+COMPLEX_PARTS = {"torch.complex32": "f16", "torch.complex64": "f32", "torch.complex128": "f64"}
+"""The types of the parts of torch's complex types."""
+
+
 def parts_type(name: str) -> str:
     """Return the type of the parts of one of torch's complex types."""
-    return {"torch.complex32": "f16", "torch.complex64": "f32", "torch.complex128": "f64"}[name]
+    return COMPLEX_PARTS[name]
 
 
 def torch_type(name: str) -> str:

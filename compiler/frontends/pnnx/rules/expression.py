@@ -3,8 +3,7 @@
 from typing import Any
 
 from .....dialects.expression import Formula, Reference, parse
-from ...torch.complex_expressions import compute_complex, has_complex
-from ...torch.expressions import compute
+from ...torch.complex_expressions import compute_any
 from ...torch.registry import Complex, Value, torch_op
 from ..format.operator import Operator
 
@@ -24,6 +23,4 @@ def _root(formula: Formula, operands: tuple[Operand, ...]) -> Any:
     symbol = formula.roots[0].symbol
     if isinstance(symbol, Reference) and symbol.index < len(operands):
         return operands[symbol.index]
-    if has_complex(formula, operands):
-        return compute_complex(formula, operands)
-    return compute(formula, operands)
+    return compute_any(formula, operands)

@@ -1,6 +1,7 @@
 """Rules for comparisons, logic, bits and choices, element by element."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -9,12 +10,12 @@ from .....dialects.core.errors import Invalid
 from .....dialects.core.op import Op
 from .....dialects.core.tensor import is_float
 from ...core.values import cast, constant, tensor
+from ..complex_expressions import AnyOperand, joined, parts_of
 from ..promotion import Operand, as_type, promote, promoted_type
-from ..registry import Value, torch_op
+from ..registry import Complex, Value, torch_op
 from .activation import limited
 
 COMPARISONS: tuple[tuple[str, type[Op]], ...] = (
-    ("torch.eq", tri.Equal),
     ("torch.ge", tri.GreaterEqual),
     ("torch.gt", tri.Greater),
     ("torch.le", tri.LessEqual),
@@ -52,8 +53,18 @@ for _type, _op in COMPARISONS:
     torch_op(_type)(_comparison(_op))
 
 
+@torch_op("torch.eq")
+def eq(input: AnyOperand, other: AnyOperand) -> Any:
+    if isinstance(input, (Complex, complex)) or isinstance(other, (Complex, complex)):
+        return tri.Not.build(ne(input, other).y)
+    return tri.Equal.build(*_comparable(input, other))
+
+
 @torch_op("torch.ne")
-def ne(input: Operand, other: Operand) -> tri.Not:
+def ne(input: AnyOperand, other: AnyOperand) -> Any:
+    if isinstance(input, (Complex, complex)) or isinstance(other, (Complex, complex)):
+        pairs = zip(parts_of(input), parts_of(other), strict=True)
+        return tri.Or.build(*(ne(*pair).y for pair in pairs))
     return tri.Not.build(tri.Equal.build(*_comparable(input, other)).results[0])
 
 
@@ -104,12 +115,22 @@ def bitwise_not(input: Value) -> Op:
     *("torch.where", "aten::where.self", "aten::where.Scalar"),
     *("aten::where.ScalarOther", "aten::where.ScalarSelf"),
 )
-def where(condition: Value, input: Operand, other: Operand) -> tri.Where:
+def where(condition: Value, input: AnyOperand, other: AnyOperand) -> Any:
+    if isinstance(input, (Complex, complex)) or isinstance(other, (Complex, complex)):
+        return _chosen_parts(condition, input, other)
     return tri.Where.build(truth(condition), *promote(input, other))
 
 
+def _chosen_parts(condition: Value, first: AnyOperand, second: AnyOperand) -> Complex:
+    """Choose complex numbers by choosing their parts."""
+    pairs = zip(parts_of(first), parts_of(second), strict=True)
+    return joined(*(tri.Where.build(truth(condition), *promote(*pair)).y for pair in pairs))
+
+
 @torch_op("Tensor.masked_fill", "torch.masked_fill")
-def masked_fill(input: Value, mask: Value, value: Operand) -> tri.Where:
+def masked_fill(input: Value | Complex, mask: Value, value: AnyOperand) -> Any:
+    if isinstance(input, Complex) or isinstance(value, (Complex, complex)):
+        return _chosen_parts(mask, value, input)
     (filling,) = promote(value, dtype=tensor(input).dtype)
     return tri.Where.build(truth(mask), filling, input)
 

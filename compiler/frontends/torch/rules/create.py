@@ -12,22 +12,38 @@ from .....dialects.core.sizes.atoms import is_symbolic
 from .....dialects.core.tensor import Array, is_float, is_integer, numpy_dtype
 from ...core.ranges import range_of_sizes
 from ...core.values import cast, constant, filled, number, tensor
-from ..element_types import torch_type
+from ..complex_expressions import AnyOperand, joined, parts_of
+from ..element_types import COMPLEX_PARTS, torch_type
 from ..operands import plain
 from ..promotion import Operand, as_type, promote, promoted_type
-from ..registry import Value, torch_op
-from ..views import Ints, expand, reshape
+from ..registry import Complex, Value, torch_op
+from ..views import Ints, expand, parts, reshape, shape_of
 
 LONGEST = 1 << 31
 """A range of more numbers than this is taken for a mistake."""
 
-Made = Array | Op
+Made = Array | Op | Complex
 
 
-def _full(shape: Ints | None, value: Operand, dtype: str) -> Made:
+def _full(shape: Ints | None, value: Operand, dtype: str) -> Array | Op:
     if isinstance(value, Value) or (not isinstance(value, float) and is_symbolic(value)):
         return tri.Expand.build(reshape(as_type(value, dtype), ()), shape=shape or ())
     return filled(shape or (), np.array(value).astype(numpy_dtype(dtype)))
+
+
+def _filled(
+    shape: Ints | None, value: AnyOperand, name: str | None, like: str | Value | Complex
+) -> Made:
+    """Fill a shape, in the type of a name of torch's or, without one, in that of a tensor."""
+    default = like if isinstance(like, str) else tensor(parts(like)).dtype
+    is_complex = name in COMPLEX_PARTS or (name is None and isinstance(like, Complex))
+    if not is_complex:
+        if isinstance(value, (Complex, complex)):
+            raise Invalid(f"fills {name or default} with {value}, must be a real number")
+        return _full(shape, value, _dtype(name, default))
+    dtype = default if name is None else COMPLEX_PARTS[name]
+    made = [_full(shape, part, dtype) for part in parts_of(value)]
+    return joined(*(each.results[0] if isinstance(each, Op) else constant(each) for each in made))
 
 
 def _dtype(name: str | None, default: str) -> str:
@@ -37,54 +53,58 @@ def _dtype(name: str | None, default: str) -> str:
 @torch_op("torch.zeros", "torch.empty")
 def zeros(size: Ints | None = None, *, dtype: str | None = None) -> Made:
     """Make zeros; uninitialised memory has them as well."""
-    return _full(size, 0, _dtype(dtype, "f32"))
+    return _filled(size, 0, dtype, "f32")
 
 
 @torch_op("torch.ones")
 def ones(size: Ints | None = None, *, dtype: str | None = None) -> Made:
-    return _full(size, 1, _dtype(dtype, "f32"))
+    return _filled(size, 1, dtype, "f32")
 
 
 @torch_op("torch.full")
-def full(size: Ints | None = None, *, fill_value: Operand, dtype: str | None = None) -> Made:
+def full(size: Ints | None = None, *, fill_value: AnyOperand, dtype: str | None = None) -> Made:
+    if isinstance(fill_value, (Complex, complex)):
+        return _filled(size, fill_value, dtype or "torch.complex64", "f32")
     by_value = promoted_type(fill_value)
-    return _full(size, fill_value, _dtype(dtype, "f32" if is_float(by_value) else by_value))
+    return _filled(size, fill_value, dtype, "f32" if is_float(by_value) else by_value)
 
 
 @torch_op("torch.zeros_like", "torch.empty_like")
-def zeros_like(input: Value, *, dtype: str | None = None) -> Made:
-    return _full(tensor(input).shape, 0, _dtype(dtype, tensor(input).dtype))
+def zeros_like(input: Value | Complex, *, dtype: str | None = None) -> Made:
+    return _filled(shape_of(input), 0, dtype, input)
 
 
 @torch_op("torch.ones_like")
-def ones_like(input: Value, *, dtype: str | None = None) -> Made:
-    return _full(tensor(input).shape, 1, _dtype(dtype, tensor(input).dtype))
+def ones_like(input: Value | Complex, *, dtype: str | None = None) -> Made:
+    return _filled(shape_of(input), 1, dtype, input)
 
 
 @torch_op("torch.full_like")
-def full_like(input: Value, *, fill_value: Operand, dtype: str | None = None) -> Made:
-    return _full(tensor(input).shape, fill_value, _dtype(dtype, tensor(input).dtype))
+def full_like(input: Value | Complex, *, fill_value: AnyOperand, dtype: str | None = None) -> Made:
+    return _filled(shape_of(input), fill_value, dtype, input)
 
 
 @torch_op("Tensor.new_zeros", "Tensor.new_empty")
-def new_zeros(input: Value, size: Ints | None = None, *, dtype: str | None = None) -> Made:
-    return _full(size, 0, _dtype(dtype, tensor(input).dtype))
+def new_zeros(
+    input: Value | Complex, size: Ints | None = None, *, dtype: str | None = None
+) -> Made:
+    return _filled(size, 0, dtype, input)
 
 
 @torch_op("Tensor.new_ones")
-def new_ones(input: Value, size: Ints | None = None, *, dtype: str | None = None) -> Made:
-    return _full(size, 1, _dtype(dtype, tensor(input).dtype))
+def new_ones(input: Value | Complex, size: Ints | None = None, *, dtype: str | None = None) -> Made:
+    return _filled(size, 1, dtype, input)
 
 
 @torch_op("Tensor.new_full")
 def new_full(
-    input: Value,
+    input: Value | Complex,
     size: Ints | None = None,
     *,
-    fill_value: Operand,
+    fill_value: AnyOperand,
     dtype: str | None = None,
 ) -> Made:
-    return _full(size, fill_value, _dtype(dtype, tensor(input).dtype))
+    return _filled(size, fill_value, dtype, input)
 
 
 @torch_op("Tensor.fill")

@@ -1,12 +1,17 @@
 """Rules for products of matrices, and of groups of rows."""
 
+from collections.abc import Callable
+from typing import Any
+
 from .....dialects import tri
 from .....dialects.core.errors import Invalid, Unsupported
 from ...core.values import cast, tensor
+from ..complex_expressions import joined, split
 from ..element_types import torch_type
+from ..expressions import apply
 from ..promotion import as_type
-from ..registry import Value, torch_op
-from ..views import reshape
+from ..registry import Complex, Value, torch_op
+from ..views import as_complex, reshape
 
 
 @torch_op("nn.Linear", "F.linear")
@@ -19,13 +24,29 @@ def linear(input: Value, weight: Value, bias: Value | None = None) -> Value:
 
 
 @torch_op("torch.matmul")
-def matmul(input: Value, other: Value) -> tri.MatMul:
-    return tri.MatMul.build(input, other)
+def matmul(input: Value | Complex, other: Value | Complex) -> Value | Complex:
+    return _bilinear(_product, input, other)
+
+
+def _product(a: Value, b: Value) -> Value:
+    return tri.MatMul.build(a, b).y
+
+
+def _bilinear(
+    product: Callable[[Value, Value], Value], a: Value | Complex, b: Value | Complex
+) -> Value | Complex:
+    """Compute a product; one of complex tensors is made of four products of their parts."""
+    if not isinstance(a, Complex) and not isinstance(b, Complex):
+        return product(a, b)
+    (real, imaginary), (real_b, imaginary_b) = split(as_complex(a)), split(as_complex(b))
+    straight = product(real, real_b), product(imaginary, imaginary_b)
+    crossed = product(real, imaginary_b), product(imaginary, real_b)
+    return joined(apply("sub(@0,@1)", *straight), apply("add(@0,@1)", *crossed))
 
 
 @torch_op("torch.mm", "torch.bmm")
-def mm(input: Value, mat2: Value) -> tri.MatMul:
-    return tri.MatMul.build(input, mat2)
+def mm(input: Value | Complex, mat2: Value | Complex) -> Value | Complex:
+    return _bilinear(_product, input, mat2)
 
 
 @torch_op("torch.mv")
@@ -100,5 +121,12 @@ def _scaled(x: Value, factor: float) -> Value:
 
 
 @torch_op("torch.einsum")
-def einsum(*operands: Value, equation: str) -> tri.Einsum:
+def einsum(*operands: Value | Complex, equation: str) -> Any:
+    def product(*values: Value) -> Value:
+        return tri.Einsum.build(values, equation=equation).y
+
+    if len(operands) == 2:
+        return _bilinear(product, *operands)
+    if any(isinstance(x, Complex) for x in operands):
+        raise Unsupported(f"multiplies {len(operands)} complex tensors, must be 2 at a time")
     return tri.Einsum.build(operands, equation=equation)

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 from .....dialects import tri
 from .....dialects.core.errors import Invalid, Undecided
@@ -9,18 +10,20 @@ from .....dialects.core.sizes.atoms import Size, is_symbolic
 from .....dialects.core.sizes.dim import highest
 from .....dialects.core.tensor import broadcast, is_float
 from ...core.values import cast, tensor
+from ..complex_expressions import apply_any
 from ..element_types import torch_type
 from ..promotion import as_float, as_type, promote
-from ..registry import Value, torch_op
-from ..views import Ints, axis_of, expand, in_line, reshape
+from ..registry import Complex, Value, torch_op
+from ..views import Ints, axis_of, expand, in_line, rank_of, reshape
 
+Tensor = Value | Complex
 Axes = int | Ints | None
 
 
-def axes_of(x: Value, dim: Axes) -> Ints:
+def axes_of(x: Tensor, dim: Axes) -> Ints:
     """Return axes in order; all of them when none is named."""
     if dim is None:
-        return tuple(range(tensor(x).rank))
+        return tuple(range(rank_of(x)))
     named = (dim,) if isinstance(dim, int) else dim
     return tuple(sorted({axis_of(x, axis) for axis in named}))
 
@@ -29,6 +32,13 @@ def _reduce(op: type[tri.Reduction], x: Value, dim: Axes, keepdim: bool) -> Valu
     if not tensor(x).rank:
         return op.build(reshape(x, (1,)), axes=(0,), keepdims=False).results[0]
     return op.build(x, axes=axes_of(x, dim), keepdims=keepdim).results[0]
+
+
+def _parts_reduced(op: type[tri.Reduction], x: Complex, dim: Axes, keepdim: bool) -> Complex:
+    """Reduce real and imaginary parts, each alone."""
+    axes = axes_of(x, dim)
+    made = op.build(x.parts, axes=axes, keepdims=keepdim).results[0] if axes else x.parts
+    return Complex(made)
 
 
 def _summable(x: Value, dtype: str | None) -> Value:
@@ -40,8 +50,10 @@ def _summable(x: Value, dtype: str | None) -> Value:
 
 @torch_op("torch.sum")
 def sum_(
-    input: Value, dim: Axes = None, *, keepdim: bool = False, dtype: str | None = None
-) -> Value:
+    input: Tensor, dim: Axes = None, *, keepdim: bool = False, dtype: str | None = None
+) -> Any:
+    if isinstance(input, Complex):
+        return _parts_reduced(tri.ReduceSum, input, dim, keepdim)
     if dtype == "torch.bool":
         return any_(input, dim, keepdim=keepdim)
     return _reduce(tri.ReduceSum, _summable(input, dtype), dim, keepdim)
@@ -58,8 +70,10 @@ def prod(
 
 @torch_op("torch.mean")
 def mean(
-    input: Value, dim: Axes = None, *, keepdim: bool = False, dtype: str | None = None
-) -> Value:
+    input: Tensor, dim: Axes = None, *, keepdim: bool = False, dtype: str | None = None
+) -> Any:
+    if isinstance(input, Complex):
+        return _parts_reduced(tri.ReduceMean, input, dim, keepdim)
     return _reduce(tri.ReduceMean, _summable(input, dtype), dim, keepdim)
 
 
@@ -178,17 +192,18 @@ def std(
 
 @torch_op("torch.norm", "torch.linalg.vector_norm", renamed={"ord": "p"})
 def norm(
-    input: Value,
+    input: Tensor,
     dim: Axes = None,
     *,
     p: float | str = 2.0,
     keepdim: bool = False,
     dtype: str | None = None,
 ) -> Value:
-    input = input if dtype is None else cast(input, torch_type(dtype))
+    x: Value = apply_any("abs(@0)", input) if isinstance(input, Complex) else input
+    x = x if dtype is None else cast(x, torch_type(dtype))
     if isinstance(p, str) and p != "fro":
         raise Invalid(f"has p '{p}', must be fro or a number")
-    return vector_norm(input, 2.0 if isinstance(p, str) else p, dim, keepdim)
+    return vector_norm(x, 2.0 if isinstance(p, str) else p, dim, keepdim)
 
 
 def vector_norm(x: Value, p: float, dim: Axes, keepdim: bool) -> Value:

@@ -9,10 +9,10 @@ from ......dialects.core.errors import Unsupported
 from ......dialects.core.tensor import is_float
 from ......dialects.expression import FUNCTIONS
 from ....core.values import tensor
-from ...complex_expressions import joined, split
+from ...complex_expressions import AnyOperand, apply_any, joined, split
 from ...expressions import apply
 from ...promotion import Operand, as_float, as_type, promote, promoted_type
-from ...registry import Complex, Value, torch_op
+from ...registry import Complex, Number, Value, torch_op
 from .. import compare
 
 _OF_SIZES = {"size", "int"}
@@ -24,10 +24,10 @@ _ALIASES = {"max.other": "maximum", "min.other": "minimum", "true_divide": "div"
 def _function(name: str, arity: int) -> Callable[..., Any]:
     text = f"{name}({','.join(f'@{index}' for index in range(arity))})"
 
-    def compute(*operands: Operand) -> Any:
+    def compute(*operands: AnyOperand) -> Any:
         if len(operands) != arity:
             raise Unsupported(f"has {len(operands)} operands, must have {arity}")
-        return apply(text, *operands)
+        return apply_any(text, *operands)
 
     return compute
 
@@ -41,22 +41,22 @@ for _alias, _name in _ALIASES.items():
 
 
 @torch_op("aten::add")
-def add(self: Operand, other: Operand, alpha: bool | int | float = 1) -> Any:
-    return apply("add(@0,@1)", self, _scaled(other, alpha))
+def add(self: AnyOperand, other: AnyOperand, alpha: Number = 1) -> Any:
+    return apply_any("add(@0,@1)", self, _scaled(other, alpha))
 
 
 @torch_op("aten::sub")
-def sub(self: Operand, other: Operand, alpha: bool | int | float = 1) -> Any:
-    return apply("sub(@0,@1)", self, _scaled(other, alpha))
+def sub(self: AnyOperand, other: AnyOperand, alpha: Number = 1) -> Any:
+    return apply_any("sub(@0,@1)", self, _scaled(other, alpha))
 
 
 @torch_op("aten::rsub")
-def rsub(self: Operand, other: Operand, alpha: bool | int | float = 1) -> Any:
-    return apply("sub(@1,@0)", _scaled(self, alpha), other)
+def rsub(self: AnyOperand, other: AnyOperand, alpha: Number = 1) -> Any:
+    return apply_any("sub(@1,@0)", _scaled(self, alpha), other)
 
 
-def _scaled(x: Operand, alpha: bool | int | float) -> Any:
-    return x if alpha == 1 else apply("mul(@0,@1)", x, alpha)
+def _scaled(x: AnyOperand, alpha: Number) -> Any:
+    return x if alpha == 1 else apply_any("mul(@0,@1)", x, alpha)
 
 
 @torch_op("aten::div.Tensor_mode", "aten::div.Scalar_mode")

@@ -98,7 +98,7 @@ def scatter(self: Value, dim: int, index: Value, src: Operand) -> Value:
     return write_at(self, dim, index, value=src)
 
 
-@torch_op("aten::_conj", "aten::conj")
+@torch_op("aten::_conj", "aten::conj", "aten::_conj_physical", "prims::conj_physical")
 def conj(self: Value | Complex) -> Value | Complex:
     return conjugate(self)
 

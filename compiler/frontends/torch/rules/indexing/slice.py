@@ -114,8 +114,8 @@ def _kept(x: Tensor, dims: Ints, selects: Ints | None) -> list[int]:
 
 @torch_op("Tensor.slice_copy")
 def slice_copy(
-    self: Value,
-    src: Value,
+    self: Tensor,
+    src: Tensor,
     dim: int = 0,
     start: int | None = None,
     end: int | None = None,
@@ -127,7 +127,7 @@ def slice_copy(
     ends: Ints | None = None,
     steps: Ints | None = None,
     selects: Ints | None = None,
-) -> Value:
+) -> Tensor:
     """Write a tensor, which broadcasts, over a slice of another."""
     if select is not None:
         return select_scatter(self, src, dim, select)
@@ -148,26 +148,33 @@ def copy(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
 
 @torch_op("torch.slice_scatter")
 def slice_scatter(
-    input: Value,
-    src: Value,
+    input: Tensor,
+    src: Tensor,
     dim: int = 0,
     start: int | None = None,
     end: int | None = None,
     step: int = 1,
-) -> Value:
+) -> Tensor:
     return _written(input, src, {axis_of(input, dim): _slice(start, end, step)}, None)
 
 
 @torch_op("torch.select_scatter")
-def select_scatter(input: Value, src: Value, dim: int, index: int) -> Value:
+def select_scatter(input: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
     axis = axis_of(input, dim)
-    at = element(index, tensor(input).shape[axis])
-    kept = [each for each in range(tensor(input).rank) if each != axis]
+    at = element(index, shape_of(input)[axis])
+    kept = [each for each in range(rank_of(input)) if each != axis]
     return _written(input, src, {axis: slice(at, at + 1)}, kept)
 
 
-def _written(x: Value, src: Value, region: dict[int, slice], kept: list[int] | None) -> Value:
+def _written(x: Tensor, src: Tensor, region: dict[int, slice], kept: list[int] | None) -> Tensor:
     """Write over the region of a tensor; `kept` are those of its axes that the source has."""
+    if isinstance(x, Complex):
+        axes = None if kept is None else [*kept, rank_of(x)]
+        return Complex(_written_parts(x.parts, as_complex(src).parts, region, axes))
+    return _written_parts(x, real(src), region, kept)
+
+
+def _written_parts(x: Value, src: Value, region: dict[int, slice], kept: list[int] | None) -> Value:
     shape = tensor(x).shape
     sizes = [taken_by(region[a], d)[1] if a in region else d for a, d in enumerate(shape)]
     src = cast(src, tensor(x).dtype)
