@@ -69,7 +69,7 @@ class Weights:
     def expert_product(self, x: Value, name: str, index: Value) -> Value:
         """Multiply each row, [M, columns], by the matrix of its expert: [M, rows].
 
-        Matrices are in f32, of whatever type they are in the file.
+        Matrices are in f32, also those of few bits in the file.
         """
         w = self._main.constant(f"{name}.weight", self._turned(f"{name}.weight"))
         return expert_product(x, w, None, index)
