@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeGuard
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
     from ..runtime.session import Session
     from ..targets.options import CompileOptions
     from .generation.description import DecoderDescription
+
+    Reader = Callable[[CompileOptions], Module]
 
 
 def is_path(source: Any) -> TypeGuard[str | os.PathLike[str]]:
@@ -55,12 +58,12 @@ class Format:
         """Translate a model to a `tri` module in the current context; raises CompileError."""
         raise CompileError(f"format '{self.name}' is written, not read")
 
-    def open(self, source: Any, options: "CompileOptions") -> "Callable[[CompileOptions], Module]":
-        """Return a function that reads a model with options, which may differ in sizes alone.
+    def open(self, source: Any, options: "CompileOptions") -> "AbstractContextManager[Reader]":
+        """Give a function that reads a model with options, which may differ in sizes alone.
 
         What takes long and does not depend on sizes is done once.
         """
-        return partial(self.read, source)
+        return nullcontext(partial(self.read, source))
 
     def describe_decoder(self, source: Any) -> "DecoderDescription":
         """Return what is known of a decoder beside its graph; raises CompileError as `read`."""

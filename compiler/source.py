@@ -1,7 +1,8 @@
 """Find the format of a model and read the model; `formats` has the formats."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from ..dialects.core.discovery import import_all, load_plugins
@@ -63,8 +64,8 @@ def import_model(source: "Source | Package", options: CompileOptions = DEFAULT) 
     if not options.generate:
         return read_model(source, options)
     known = described_decoder(find_format(source).describe_decoder(source), options)
-    read = _opened(source, options)
-    module = read(with_bound_sizes(read, known, options))
+    with _opened(source, options) as read:
+        module = read(with_bound_sizes(read, known, options))
     prepare_generation(module, known)
     return module
 
@@ -75,26 +76,28 @@ def read_model(source: Any, options: CompileOptions = DEFAULT) -> Module:
     Sizes that a model leaves free, but takes only one value of, have that value. Raises
     CompileError and PackageError.
     """
-    return _opened(source, options)(options)
+    with _opened(source, options) as read:
+        return read(options)
 
 
-def _opened(source: Any, options: CompileOptions) -> Callable[[CompileOptions], Module]:
-    """Return a function that reads a model with options, which may differ in sizes and states."""
+@contextmanager
+def _opened(source: Any, options: CompileOptions) -> Generator[Callable[[CompileOptions], Module]]:
+    """Give a function that reads a model with options, which may differ in sizes and states."""
     form = find_format(source)
     if not form.takes_example_inputs:
         _check_no_examples(source, options)
-    read_with = form.open(source, options)
+    with form.open(source, options) as read_with:
 
-    def read(given: CompileOptions) -> Module:
-        module = read_with(given)
-        if not form.is_compiled:
-            CutModel(listed(given.inputs), listed(given.outputs)).run(module)
-            KeepValues(listed(given.keep)).run(module)
-            declare_states(module, given.states or {})
-        bind_decided_sizes(module)
-        return module
+        def read(given: CompileOptions) -> Module:
+            module = read_with(given)
+            if not form.is_compiled:
+                CutModel(listed(given.inputs), listed(given.outputs)).run(module)
+                KeepValues(listed(given.keep)).run(module)
+                declare_states(module, given.states or {})
+            bind_decided_sizes(module)
+            return module
 
-    return read
+        yield read
 
 
 def _check_no_examples(source: Any, options: CompileOptions) -> None:

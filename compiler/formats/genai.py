@@ -1,5 +1,7 @@
 """The folders of onnxruntime-genai."""
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Any
 
 from ...dialects.core.module import Module
@@ -19,6 +21,11 @@ class Genai(Format):
 
     def read(self, source: Any, options: CompileOptions) -> Module:
         return FORMATS["onnx"].read(_config(source).file, options)
+
+    def open(
+        self, source: Any, options: CompileOptions
+    ) -> AbstractContextManager[Callable[[CompileOptions], Module]]:
+        return FORMATS["onnx"].open(_config(source).file, options)
 
     def describe_decoder(self, source: Any) -> DecoderDescription:
         return _config(source).description

@@ -1,5 +1,7 @@
 """The format GGUF of llama.cpp."""
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from ...dialects.core.module import Module
@@ -17,9 +19,18 @@ class Gguf(Format):
     suffixes = (".gguf",)
 
     def read(self, source: Any, options: CompileOptions) -> Module:
-        from ..frontends.gguf import import_gguf
+        with self.open(source, options) as read:
+            return read(options)
 
-        return import_gguf(source, shapes=options.shapes, constants=options.constants)
+    def open(
+        self, source: Any, options: CompileOptions
+    ) -> AbstractContextManager[Callable[[CompileOptions], Module]]:
+        from ..frontends.gguf.importer import OpenGguf
+
+        opened = OpenGguf(source)
+        return nullcontext(
+            lambda given: opened.build(shapes=given.shapes, constants=given.constants)
+        )
 
     def describe_decoder(self, source: Any) -> DecoderDescription:
         from ..frontends.gguf.split_files import read_model

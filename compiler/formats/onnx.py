@@ -1,5 +1,7 @@
 """The format ONNX."""
 
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from typing import Any
 
 from ...dialects.core.module import Module
@@ -15,11 +17,21 @@ class Onnx(Format):
     writes_symbols = True
 
     def read(self, source: Any, options: CompileOptions) -> Module:
-        from ..frontends.onnx import import_onnx
+        with self.open(source, options) as read:
+            return read(options)
 
-        return import_onnx(
-            source, shapes=options.shapes, constants=options.constants, states=options.states
-        )
+    @contextmanager
+    def open(
+        self, source: Any, options: CompileOptions
+    ) -> Generator[Callable[[CompileOptions], Module]]:
+        from ..frontends.onnx.importer import import_opened
+        from ..frontends.onnx.model import open_model, read_once
+
+        with open_model(source) as (model, values):
+            held = read_once(model, values)
+            yield lambda given: import_opened(
+                model, held, shapes=given.shapes, constants=given.constants, states=given.states
+            )
 
     def write(self, module: Module, path: str) -> None:
         from ...passes.decompose import Decompose

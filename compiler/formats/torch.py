@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from ...dialects.core.errors import CompileError
@@ -28,14 +29,18 @@ class Torch(Format):
         return is_torch_module(source)
 
     def read(self, source: Any, options: CompileOptions) -> Module:
-        return self.open(source, options)(options)
+        with self.open(source, options) as read:
+            return read(options)
 
-    def open(self, source: Any, options: CompileOptions) -> Callable[[CompileOptions], Module]:
+    def open(
+        self, source: Any, options: CompileOptions
+    ) -> AbstractContextManager[Callable[[CompileOptions], Module]]:
         if options.example_inputs is None:
             name = self.name_of(source)
             advice = "give example_inputs, what it is called on"
             raise CompileError(f"'{name}' is a torch module: {advice}")
-        return _converted(source, options) if _by_pnnx(options) else _exported(source, options)
+        by_pnnx = _by_pnnx(options)
+        return nullcontext(_converted(source, options) if by_pnnx else _exported(source, options))
 
     def name_of(self, source: Any) -> str:
         return type(source).__name__

@@ -61,6 +61,9 @@ def _bindings(
         size = before
         if name := _name(before):
             found.shapes[name] = size = _capacity(name, after, rows, capacity)
+            if size == 0:
+                fault = f"capacity is 1, must be at least 2: '{cache.output}' grows"
+                raise CompileError(fault)
         if isinstance(size, int):
             found.states[cache.output] = cache.input
     found.shapes |= {rows: _range(1, capacity, LIKELY_ROWS)} if rows else {}

@@ -36,7 +36,7 @@ from .experts import ExpertLayer
 from .file import GgufTensor
 from .hyperparameters import Hyperparameters, RopeScaling
 from .tensors import FREQUENCIES, LONG, SHORT
-from .weights import Weights
+from .weights import MadeWeights, Weights
 
 WORDS, MASK, LOGITS = "input_ids", "attention_mask", "logits"
 PARTS = ("key", "value")
@@ -72,11 +72,13 @@ def default_ranges(decoder: Hyperparameters) -> dict[str, Range]:
 class DecoderBuilder:
     """Build the function of one decoder."""
 
-    def __init__(self, decoder: Hyperparameters, tensors: Mapping[str, GgufTensor]) -> None:
+    def __init__(
+        self, decoder: Hyperparameters, tensors: Mapping[str, GgufTensor], made: MadeWeights
+    ) -> None:
         self.decoder = decoder
         self.flags = decoder.architecture
         self.main = MainFunction()
-        self.weights = Weights(self.main, tensors, decoder)
+        self.weights = Weights(self.main, tensors, decoder, made)
         self.inputs: dict[str, Value] = {}
         self.present: dict[str, Value] = {}
         self._made_angles: dict[RopeScaling, tuple[Value, Value]] = {}

@@ -1,6 +1,7 @@
 """Constants of a decoder and what reads them: products, rows of a table, vectors."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -18,6 +19,14 @@ from .packed import PackedMatrix, pack
 from .tensors import EMBEDDING, HEAD
 
 
+@dataclass(frozen=True)
+class MadeWeights:
+    """Keep what was made of tensors, for another function of the same decoder."""
+
+    matrices: dict[str, Array] = field(default_factory=dict[str, Array])
+    packed: dict[str, PackedMatrix] = field(default_factory=dict[str, PackedMatrix])
+
+
 class Weights:
     """Make constants of tensors by name, each where it is first read.
 
@@ -25,11 +34,16 @@ class Weights:
     """
 
     def __init__(
-        self, main: MainFunction, tensors: Mapping[str, GgufTensor], decoder: Hyperparameters
+        self,
+        main: MainFunction,
+        tensors: Mapping[str, GgufTensor],
+        decoder: Hyperparameters,
+        made: MadeWeights,
     ) -> None:
         self._main = main
         self._tensors = tensors
         self._decoder = decoder
+        self._made = made
 
     def __contains__(self, name: str) -> bool:
         return name in self._tensors
@@ -47,24 +61,20 @@ class Weights:
         stored = self._tensors[f"{name}.weight"]
         order = self._order(name)
         if stored.is_blocked:
-            blocks = stored.blocks()
-            packed = pack(blocks if order is None else blocks.rows(order))
+            packed = self._packed_matrix(f"{name}.weight", order)
             y = _packed_product(x, self._packed(f"{name}.weight", packed), packed)
         else:
-            matrix = stored.floats()
-            matrix = matrix if order is None else matrix[order]
-            w = self._main.constant(f"{name}.weight", np.ascontiguousarray(matrix.T))
+            w = self._main.constant(f"{name}.weight", self._turned(f"{name}.weight", order))
             y = tri.MatMul.build(x, w).y
         return self._with_bias(y, name, order)
 
     def expert_product(self, x: Value, name: str, index: Value) -> Value:
         """Multiply each row, [M, columns], by the matrix of its expert: [M, rows].
 
-        Matrices are in f32, of whatever type they are in the file.
+        Matrices are in f32, also those of few bits in the file.
         """
-        matrices = self._tensors[f"{name}.weight"].floats()
-        turned = np.ascontiguousarray(matrices.swapaxes(1, 2))
-        return expert_product(x, self._main.constant(f"{name}.weight", turned), None, index)
+        w = self._main.constant(f"{name}.weight", self._turned(f"{name}.weight"))
+        return expert_product(x, w, None, index)
 
     def logits(self, x: Value) -> Value:
         """Multiply by the matrix of the head, which may be the table of words."""
@@ -98,6 +108,20 @@ class Weights:
 
     # -- parts ------------------------------------------------------------------------------------
 
+    def _turned(self, name: str, order: Array | None = None) -> Array:
+        """Return matrices in f32, transposed; their rows in an order, if one is given."""
+        if name not in self._made.matrices:
+            matrix = self._tensors[name].floats()
+            matrix = matrix if order is None else matrix[order]
+            self._made.matrices[name] = np.ascontiguousarray(matrix.swapaxes(-1, -2))
+        return self._made.matrices[name]
+
+    def _packed_matrix(self, name: str, order: Array | None = None) -> PackedMatrix:
+        if name not in self._made.packed:
+            blocks = self._tensors[name].blocks()
+            self._made.packed[name] = pack(blocks if order is None else blocks.rows(order))
+        return self._made.packed[name]
+
     def _order(self, name: str) -> Array | None:
         """Return the order of rows that puts the first of each pair of a head before the second."""
         decoder = self._decoder
@@ -125,7 +149,7 @@ class Weights:
 
     @cached_property
     def _packed_words(self) -> PackedMatrix:
-        return pack(self._tensors[EMBEDDING].blocks())
+        return self._packed_matrix(EMBEDDING)
 
     @cached_property
     def _packed_table(self) -> tuple[Value, Value, Value | None]:

@@ -52,7 +52,20 @@ def import_onnx(
     become: they have the same sizes. Raises CompileError with everything
     that is unsupported, all at once, or with the first node that is invalid.
     """
-    with open_model(source) as (model, values), ir.Location.unknown():
+    with open_model(source) as (model, values):
+        return import_opened(model, values, shapes=shapes, constants=constants, states=states)
+
+
+def import_opened(
+    model: onnx.ModelProto,
+    values: Values,
+    *,
+    shapes: Bindings | None = None,
+    constants: Mapping[str, Array] | None = None,
+    states: Mapping[str, str] | None = None,
+) -> Module:
+    """Translate a model that is open: `values` returns those of its initializers."""
+    with ir.Location.unknown():
         opsets = operator_sets(model, UNNAMED)
         check_graph(model.graph)
         nodes = ordered_nodes(model.graph)

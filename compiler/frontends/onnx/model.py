@@ -74,6 +74,23 @@ def open_model(source: Source) -> Generator[tuple[onnx.ModelProto, Values]]:
         yield model, partial(_initializer, tensors)
 
 
+def read_once(model: onnx.ModelProto, values: Values) -> Values:
+    """Return what reads the values of a model's own initializers once, however often it is asked.
+
+    Those of subgraphs, which may have the same names, are read as `values` does.
+    """
+    own, made = {each.name: each for each in model.graph.initializer}, dict[str, Array]()
+
+    def value(tensor: onnx.TensorProto) -> Array:
+        if own.get(tensor.name) is not tensor:
+            return values(tensor)
+        if tensor.name not in made:
+            made[tensor.name] = values(tensor)
+        return made[tensor.name]
+
+    return value
+
+
 def _strip(file: BufferedReader) -> tuple[onnx.ModelProto, TensorFile] | None:
     """Read the model in a file without large initializers; None where only all can be read.
 

@@ -1,5 +1,6 @@
 """Logits have the same bits, however a text is read: in pieces, beside others, by any threads."""
 
+import io
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -60,3 +61,21 @@ def test_logits_have_the_same_bits(family: Family, level: int | None, cache: str
         logits = generator.decoder.step(texts, WORDS[list(lengths), None], (0,))
         for number, length in enumerate(lengths):
             assert np.array_equal(logits[number][0], whole[length]), f"beside {length} others"
+
+
+def test_texts_in_bytes_are_cut_forked_and_saved() -> None:
+    """The scales of rows go where the rows go."""
+    package = trivium.build(decoder(LONG), generate={"capacity": LENGTH}, state_precision="int8")
+    generator = trivium.Generator(package)
+    whole = read(generator, [LENGTH])
+    text = generator.sequence()
+    text.append(WORDS[:100])
+    text.append(WORDS[:20])
+    text.truncate(60)
+    assert np.array_equal(text.append_each(WORDS[60:130]), whole[60:130])
+    twin, file = text.fork(90), io.BytesIO()
+    assert np.array_equal(twin.append(WORDS[90:100]), whole[99])
+    text.save(file)
+    other = trivium.Generator(package).sequence()
+    other.restore(io.BytesIO(file.getvalue()))
+    assert np.array_equal(other.append(WORDS[130:140]), whole[139])

@@ -90,6 +90,17 @@ def test_caches_that_grow_and_what_an_encoder_made(
     assert str(caught.value) == "the inputs of a text must be 'encoded', got none"
 
 
+def test_a_cache_that_grows_has_room_for_two_tokens() -> None:
+    tokens, rows = torch.export.Dim("tokens", max=16), torch.export.Dim("rows", min=2, max=48)
+    axes = ({1: tokens}, {1: tokens}, None, {2: rows}, {2: rows})
+    model = Attending().eval()
+    program = torch.export.export(model, model.example(4, 8), dynamic_shapes=axes)
+    with pytest.raises(trivium.CompileError) as caught:
+        trivium.compile(program, generate={"capacity": 1})
+    fault = "error: capacity is 1, must be at least 2: 'present_key' grows"
+    assert str(caught.value) == fault
+
+
 def test_a_module_of_torch_is_exported_once(monkeypatch: pytest.MonkeyPatch) -> None:
     torch.manual_seed(0)
     model = Attending().eval()
