@@ -24,10 +24,24 @@ def mixed(x: Value, logits: Value, count: int, feed: Feed, *, normalized: bool) 
     if normalized:
         total = tri.ReduceSum.build(weights, axes=(1,), keepdims=True).y
         weights = tri.Div.build(weights, total).y
-    made = feed(_repeated(x, count), tri.Reshape.build(chosen.indices, shape=(rows * count,)).y)
+    index = tri.Reshape.build(chosen.indices, shape=(rows * count,)).y
+    made = _by_expert(feed, _repeated(x, count), index)
     made = tri.Reshape.build(made, shape=(rows, count, tensor(made).shape[1])).y
     weighted = tri.Mul.build(made, tri.Reshape.build(weights, shape=(rows, count, 1)).y).y
     return tri.ReduceSum.build(weighted, axes=(1,), keepdims=False).y
+
+
+def _by_expert(feed: Feed, x: Value, index: Value) -> Value:
+    """Feed rows in the order of their experts, so that neighbours share what is read of one."""
+    order = _order(index)
+    sorted_rows, sorted_index = (tri.Gather.build(y, order, axis=0).y for y in (x, index))
+    return tri.Gather.build(feed(sorted_rows, sorted_index), _order(order), axis=0).y
+
+
+def _order(index: Value) -> Value:
+    """Return where the least element is, and so on: of equal ones the first comes first."""
+    count = tensor(index).size
+    return tri.TopK.build(index, k=count, axis=0, largest=False).indices
 
 
 def _repeated(x: Value, count: int) -> Value:
