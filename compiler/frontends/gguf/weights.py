@@ -133,8 +133,10 @@ def _packed_product(
     x: Value, operands: tuple[Value, Value, Value | None], packed: PackedMatrix
 ) -> Value:
     """Round activations as llama.cpp does, which has no product of few bits and floats."""
-    given = {"bits": packed.bits, "block": packed.block, "activations": ROUNDED}
-    return tri.BlockQuantizedMatMul.build(x, *operands, **given).y
+    bits, block = packed.bits, packed.block
+    return tri.BlockQuantizedMatMul.build(
+        x, *operands, bits=bits, block=block, activations=ROUNDED
+    ).y
 
 
 def _column(value: Value) -> Value:
