@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -168,8 +167,10 @@ def _packed_product(
     x: Value, operands: tuple[Value, Value, Value | None], packed: PackedMatrix
 ) -> Value:
     """Round activations as llama.cpp does, which has no product of few bits and floats."""
-    given: dict[str, Any] = {"bits": packed.bits, "block": packed.block, "activations": ROUNDED}
-    return tri.BlockQuantizedMatMul.build(x, *operands, **given).y
+    bits, block = packed.bits, packed.block
+    return tri.BlockQuantizedMatMul.build(
+        x, *operands, bits=bits, block=block, activations=ROUNDED
+    ).y
 
 
 def _column(value: Value) -> Value:
