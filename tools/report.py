@@ -6,7 +6,7 @@ from ..runtime.manifest import Manifest
 from ..runtime.sizes.values import spelled_sizes
 from ..runtime.spelling import count, spell_names, spell_size
 from ..runtime.step import all_steps
-from .package_info import (
+from .reports.package_info import (
     ExactInfo,
     MathInfo,
     MemoryInfo,
@@ -17,7 +17,7 @@ from .package_info import (
     StepInfo,
     work_of,
 )
-from .size_info import check_rows, spell_sizes, symbol_rows
+from .reports.size_info import check_rows, spell_sizes, symbol_rows
 from .spelling import columns, section, spell_headroom
 
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from ..targets.core import Target
 from .conformance.summary import Summary
-from .op_table import kind_of, limits_of, op_classes, shipped_targets
+from .reports.op_table import kind_of, limits_of, op_classes, shipped_targets
 from .spelling import markdown_table
 
 if TYPE_CHECKING:

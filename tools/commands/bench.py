@@ -15,8 +15,8 @@ from ...dialects.core.errors import CompileError, Diagnostic, Invalid
 from ...runtime.errors import Fault
 from ...targets.option import size_set
 from .. import arguments
-from ..json_report import json_text
 from ..progress import shown_progress
+from ..reports.json_report import json_text
 
 if TYPE_CHECKING:
     from ..bench.reports import BenchReport, KernelsOfModel, KernelsReport, ModelReport

@@ -18,8 +18,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(flags: argparse.Namespace) -> int:
     """Print the report; raise CompileError, with the reason, for a model that does not compile."""
     from ...compiler.check import can_run_with_sizes
-    from ..json_report import json_text
-    from ..placement_report import describe_nodes, node_reports_of
+    from ..reports.json_report import json_text
+    from ..reports.placement_report import describe_nodes, node_reports_of
 
     nodes, sizes = can_run_with_sizes(flags.model, arguments.checked_options(flags))
     report = node_reports_of(flags.model, arguments.target_name(flags), nodes, sizes)

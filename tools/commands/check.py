@@ -18,8 +18,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(flags: argparse.Namespace) -> None:
     """Print the report; raise CompileError, with the reason, for a model that does not compile."""
     from ...compiler.check import check_with_sizes
-    from ..json_report import json_text
-    from ..placement_report import describe_placements, placements_of
+    from ..reports.json_report import json_text
+    from ..reports.placement_report import describe_placements, placements_of
 
     placed, sizes = check_with_sizes(flags.model, arguments.checked_options(flags))
     report = placements_of(flags.model, arguments.target_name(flags), placed, sizes)

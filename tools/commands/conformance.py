@@ -91,7 +91,7 @@ def run(flags: argparse.Namespace) -> int:
     from ...dialects.core.files import write_file
     from ..conformance.conduct import Plan, conduct
     from ..conformance.summary import Summary
-    from ..json_report import json_text
+    from ..reports.json_report import json_text
 
     plan = Plan(
         suite=flags.suite,
@@ -125,7 +125,7 @@ def _print(report: "ConformanceReport") -> None:
 
 def _text(report: "ConformanceReport", path: str) -> str:
     from ..conformance.html_page import html_page
-    from ..json_report import json_text
+    from ..reports.json_report import json_text
 
     return html_page(report) if path.endswith(".html") else json_text("conformance", report)
 

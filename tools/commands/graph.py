@@ -26,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(flags: argparse.Namespace) -> None:
     """Write the drawing, as a whole or not at all."""
     from ...dialects.core.files import replaced_file
-    from ..call_graph import graph_text
+    from ..reports.call_graph import graph_text
 
     if not flags.output.endswith((DOT, SVG)):
         flags.refuse(f"'{flags.output}' must end in {DOT} or {SVG}")

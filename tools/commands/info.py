@@ -13,9 +13,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(flags: argparse.Namespace) -> None:
     """Print the description; the package is checked, but not made ready to run."""
-    from ..json_report import json_text
-    from ..package_info import package_info, signature_info
     from ..report import describe
+    from ..reports.json_report import json_text
+    from ..reports.package_info import package_info, signature_info
 
     package = arguments.open_package(flags, flags.package)
     signature = signature_info(package, bool(flags.verify_key))

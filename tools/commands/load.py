@@ -16,8 +16,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(flags: argparse.Namespace) -> None:
     """Describe the session and the signature; a package that is refused is an error."""
     from ...runtime.session import Session
-    from ..package_info import signature_info
     from ..report import spell_signature
+    from ..reports.package_info import signature_info
 
     package = arguments.open_package(flags, flags.package)
     session = Session(package, threads=flags.threads, device=flags.device)

@@ -19,8 +19,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(flags: argparse.Namespace) -> None:
     """Print the ops; raise RunError where there are none of that name."""
-    from ..json_report import json_text
-    from ..op_table import describe_ops, ops_info, shipped_targets
+    from ..reports.json_report import json_text
+    from ..reports.op_table import describe_ops, ops_info, shipped_targets
 
     known = [target.name for target in shipped_targets()]
     if flags.target and flags.target not in known:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from .. import arguments
 from ..progress import shown_progress
-from ..report_quantized import quantization_report, weight_report
+from ..reports.report_quantized import quantization_report, weight_report
 
 if TYPE_CHECKING:
     from ...compiler.quantize import Report, WeightReport

@@ -107,8 +107,8 @@ def run(flags: argparse.Namespace) -> None:
 
 def _profile(session: "Session", given: feeds.Arrays, flags: argparse.Namespace) -> None:
     from ...dialects.core.files import replaced_file
-    from ..json_report import json_text
-    from ..profile_report import chrome_trace, describe_profile, profile_info
+    from ..reports.json_report import json_text
+    from ..reports.profile_report import chrome_trace, describe_profile, profile_info
 
     profile = session.profile(given, runs=flags.profile or RUNS)
     info = profile_info(profile)

@@ -8,7 +8,7 @@ time: blank where it waits, `@` where it does nothing but work.
 import argparse
 
 from .. import arguments
-from ..json_report import json_text
+from ..reports.json_report import json_text
 
 RANDOM = "random"
 
@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(flags: argparse.Namespace) -> None:
     """Print a report for each step that an accelerator took; faults of a stream are errors."""
     from .. import feeds
-    from ..simulation import SimulationReport, simulate
+    from ..reports.simulation import SimulationReport, simulate
 
     package = arguments.open_package(flags, flags.package)
     given = {} if flags.inputs == RANDOM else feeds.read_all(flags.inputs)

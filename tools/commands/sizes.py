@@ -25,8 +25,8 @@ def run(flags: argparse.Namespace) -> None:
     """Print the report; raise CompileError for a model, or a file, that cannot be read."""
     from ...compiler.sizes.observed import read_observed
     from ...compiler.sizes.report import size_report
-    from ..json_report import json_text
-    from ..sizes_report import describe_sizes, sizes_info
+    from ..reports.json_report import json_text
+    from ..reports.sizes_report import describe_sizes, sizes_info
 
     observed = read_observed(flags.observed) if flags.observed else ()
     report = size_report(flags.model, arguments.checked_options(flags), observed)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from ...dialects.core.errors import CompileError
-from ..json_report import VERSION
+from ..reports.json_report import VERSION
 from .results import CaseResult, Change
 
 SCHEMA = "trivium conformance"

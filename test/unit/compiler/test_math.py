@@ -14,8 +14,8 @@ from trivium.runtime.contents import Math
 from trivium.runtime.cpu.part import CpuPart
 from trivium.runtime.package import Package
 from trivium.runtime.session import Session
-from trivium.tools.package_info import package_info
 from trivium.tools.report import describe
+from trivium.tools.reports.package_info import package_info
 
 
 def described(package: Package) -> str:

@@ -10,12 +10,12 @@ from trivium.runtime.cpu.report import CpuReport
 from trivium.runtime.report import PartReport
 from trivium.tools.bench.reports import BenchReport, KernelsReport
 from trivium.tools.conformance.results import ConformanceReport
-from trivium.tools.op_table import OpsInfo
-from trivium.tools.package_info import PackageInfo
-from trivium.tools.placement_report import NodeReports, Placements
-from trivium.tools.profile_report import ProfileInfo
-from trivium.tools.simulation import SimulationReport
-from trivium.tools.sizes_report import SizesInfo
+from trivium.tools.reports.op_table import OpsInfo
+from trivium.tools.reports.package_info import PackageInfo
+from trivium.tools.reports.placement_report import NodeReports, Placements
+from trivium.tools.reports.profile_report import ProfileInfo
+from trivium.tools.reports.simulation import SimulationReport
+from trivium.tools.reports.sizes_report import SizesInfo
 
 ROOTS: dict[str, type[Any]] = {
     "info": PackageInfo,

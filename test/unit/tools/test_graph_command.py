@@ -10,8 +10,8 @@ import onnx.numpy_helper
 import onnx.parser
 import pytest
 import trivium
-from trivium.tools.call_graph import graph_text
 from trivium.tools.main import main
+from trivium.tools.reports.call_graph import graph_text
 
 NET = onnx.parser.parse_model("""
     <ir_version: 10, opset_import: ["" : 21]>

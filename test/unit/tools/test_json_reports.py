@@ -9,9 +9,9 @@ import onnx.parser
 import pytest
 import trivium
 from json_schemas import ROOTS, faults, sections
-from trivium.tools import json_report
 from trivium.tools.main import main
-from trivium.tools.package_info import MathInfo
+from trivium.tools.reports import json_report
+from trivium.tools.reports.package_info import MathInfo
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "reports.md"
 MODEL = onnx.parser.parse_model(

@@ -4,7 +4,7 @@ import json
 
 import pytest
 from trivium.tools.main import main
-from trivium.tools.op_table import ops_info
+from trivium.tools.reports.op_table import ops_info
 
 
 def test_every_op_has_a_row_for_each_target() -> None:

@@ -28,8 +28,8 @@ from trivium.runtime.manifest import Manifest
 from trivium.runtime.report import PartReport
 from trivium.targets.placement.place import Placement
 from trivium.tools import report
-from trivium.tools.package_info import package_info
-from trivium.tools.placement_report import (
+from trivium.tools.reports.package_info import package_info
+from trivium.tools.reports.placement_report import (
     describe_nodes,
     describe_placements,
     node_reports_of,

@@ -17,7 +17,7 @@ from trivium.targets.dla.core import container
 from trivium.targets.dla.core.device import Device
 from trivium.targets.dla.registry import find_instructions, open_device
 from trivium.tools.main import main
-from trivium.tools.simulation import simulate
+from trivium.tools.reports.simulation import simulate
 
 SETS = [{"N": 1, "H": 6}, {"N": 2, "H": 5}]
 NODES = [

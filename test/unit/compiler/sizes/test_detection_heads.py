@@ -11,8 +11,8 @@ import trivium
 from numpy.typing import NDArray
 from trivium.runtime import Session
 from trivium.runtime.cpu.step import CpuStep
-from trivium.tools.package_info import package_info
 from trivium.tools.report import describe
+from trivium.tools.reports.package_info import package_info
 
 HEAD = """
 <ir_version: 8, opset_import: ["" : 17]>

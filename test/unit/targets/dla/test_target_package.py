@@ -24,8 +24,8 @@ from trivium.targets.dla.vanilla import target
 from trivium.targets.dla.vanilla.packets import FILE
 from trivium.targets.options import INTEGERS
 from trivium.targets.registry import find_target
-from trivium.tools.package_info import package_info
 from trivium.tools.report import describe, summary
+from trivium.tools.reports.package_info import package_info
 
 SELECTION = ("select-dla", "segment-dla")
 LATER = (

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from .....dialects import tri
-from ...core.values import cast, constant, tensor
-from ..expressions import apply
-from ..registry import Value, torch_op
+from ......dialects import tri
+from ....core.values import cast, constant, tensor
+from ...expressions import apply
+from ...registry import Value, torch_op
 
 
 @torch_op("torch.inverse", "torch.linalg.inv", renamed={"A": "input"})

@@ -5,14 +5,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from ..runtime.contents import PROCESS, WEIGHTS_ENTRY, Part, Port
-from ..runtime.host.step import HostStep
-from ..runtime.manifest import ExactProgram, Manifest
-from ..runtime.package import Package
-from ..runtime.report import EntryKind, PartReport
-from ..runtime.sizes.stages import Stages
-from ..runtime.sizes.symbols import spelled_ports
-from ..runtime.step import Step, all_steps
+from ...runtime.contents import PROCESS, WEIGHTS_ENTRY, Part, Port
+from ...runtime.host.step import HostStep
+from ...runtime.manifest import ExactProgram, Manifest
+from ...runtime.package import Package
+from ...runtime.report import EntryKind, PartReport
+from ...runtime.sizes.stages import Stages
+from ...runtime.sizes.symbols import spelled_ports
+from ...runtime.step import Step, all_steps
 from .size_info import CheckInfo, SymbolInfo, checks_of_package, symbols_of_package
 
 IR_ENTRY = "module.mlirbc"

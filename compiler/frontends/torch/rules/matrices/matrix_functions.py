@@ -4,16 +4,16 @@ import math
 
 import numpy as np
 
-from .....dialects import tri
-from .....dialects.core.attributes import type_of
-from .....dialects.core.mlir import ir
-from .....dialects.core.tensor import Tensor, numpy_dtype
-from .....dialects.tri.control_flow import UNKNOWN
-from ...core.bodies import Bodies
-from ...core.main_function import MainFunction
-from ...core.values import cast, constant, tensor
-from ..expressions import apply
-from ..registry import Value, torch_op
+from ......dialects import tri
+from ......dialects.core.attributes import type_of
+from ......dialects.core.mlir import ir
+from ......dialects.core.tensor import Tensor, numpy_dtype
+from ......dialects.tri.control_flow import UNKNOWN
+from ....core.bodies import Bodies
+from ....core.main_function import MainFunction
+from ....core.values import cast, constant, tensor
+from ...expressions import apply
+from ...registry import Value, torch_op
 from .factorizations import identity
 
 DEGREE = 16

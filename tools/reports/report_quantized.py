@@ -3,11 +3,11 @@
 import math
 from typing import TYPE_CHECKING
 
-from ..runtime.spelling import count
-from .spelling import columns
+from ...runtime.spelling import count
+from ..spelling import columns
 
 if TYPE_CHECKING:
-    from ..compiler.quantize import Closeness, Report, Sensitivity, WeightReport
+    from ...compiler.quantize import Closeness, Report, Sensitivity, WeightReport
 
 HEAD = ("SQNR", "cosine", "local SQNR", "local cosine", "value", "op", "node")
 

@@ -4,13 +4,13 @@ from typing import Any
 
 import numpy as np
 
-from .....dialects import tri
-from .....dialects.core.errors import Invalid
-from .....dialects.core.tensor import Tensor, numpy_dtype
-from ...core.values import cast, constant, filled, tensor
-from ..element_types import precision_of
-from ..registry import Value, torch_op
-from ..views import reshape, swap
+from ......dialects import tri
+from ......dialects.core.errors import Invalid
+from ......dialects.core.tensor import Tensor, numpy_dtype
+from ....core.values import cast, constant, filled, tensor
+from ...element_types import precision_of
+from ...registry import Value, torch_op
+from ...views import reshape, swap
 
 
 @torch_op("torch.linalg.eigh")

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from .....dialects import tri
-from .....dialects.core.errors import Invalid
-from .....dialects.core.sizes.checks import need_same
-from .....dialects.core.tensor import broadcast, numpy_dtype
-from ...core.values import constant, tensor
-from ..registry import Value, torch_op
-from ..views import Ints, expand, reshape, swap
+from ......dialects import tri
+from ......dialects.core.errors import Invalid
+from ......dialects.core.sizes.checks import need_same
+from ......dialects.core.tensor import broadcast, numpy_dtype
+from ....core.values import constant, tensor
+from ...registry import Value, torch_op
+from ...views import Ints, expand, reshape, swap
 from .factorizations import identity, order_of
 
 # -- Triangles -------------------------------------------------------------------------------------

@@ -3,12 +3,12 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ..runtime.contents import Symbol
-from ..runtime.manifest import Manifest
-from ..runtime.sizes.symbols import spelled
-from ..runtime.spelling import spell_names, spell_shape
-from ..runtime.step import all_steps
-from .spelling import columns
+from ...runtime.contents import Symbol
+from ...runtime.manifest import Manifest
+from ...runtime.sizes.symbols import spelled
+from ...runtime.spelling import spell_names, spell_shape
+from ...runtime.step import all_steps
+from ..spelling import columns
 
 
 @dataclass(frozen=True)

@@ -3,13 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..compiler.exact.ranking import ExactSizes
-from ..compiler.sizes.report import SizeReport
-from ..dialects.core.sizes.atoms import is_symbolic
-from ..dialects.core.tensor import Tensor, numpy_dtype
-from ..runtime.contents import Symbol
-from ..runtime.sizes.symbols import spelled
-from ..runtime.spelling import count
+from ...compiler.exact.ranking import ExactSizes
+from ...compiler.sizes.report import SizeReport
+from ...dialects.core.sizes.atoms import is_symbolic
+from ...dialects.core.tensor import Tensor, numpy_dtype
+from ...runtime.contents import Symbol
+from ...runtime.sizes.symbols import spelled
+from ...runtime.spelling import count
+from ..spelling import columns, section
 from .package_info import PortInfo
 from .size_info import (
     CheckInfo,
@@ -18,7 +19,6 @@ from .size_info import (
     spell_sizes,
     symbol_rows,
 )
-from .spelling import columns, section
 
 MOST = 8
 """How many sizes are suggested: each is a program in the package."""

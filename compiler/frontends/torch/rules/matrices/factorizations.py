@@ -6,14 +6,14 @@ functions that return it says which matrix.
 
 import numpy as np
 
-from .....dialects import tri
-from .....dialects.core.errors import Invalid
-from .....dialects.core.sizes.atoms import Size
-from .....dialects.core.sizes.dim import lowest
-from .....dialects.core.tensor import numpy_dtype
-from ...core.values import cast, constant, counted, tensor
-from ..registry import Value, torch_op
-from ..views import cut, reshape, swap
+from ......dialects import tri
+from ......dialects.core.errors import Invalid
+from ......dialects.core.sizes.atoms import Size
+from ......dialects.core.sizes.dim import lowest
+from ......dialects.core.tensor import numpy_dtype
+from ....core.values import cast, constant, counted, tensor
+from ...registry import Value, torch_op
+from ...views import cut, reshape, swap
 
 # -- Cholesky --------------------------------------------------------------------------------------
 

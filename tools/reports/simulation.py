@@ -3,16 +3,16 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from ..dialects.core.errors import CompileError, Diagnostic
-from ..runtime.dla.step import DlaStep, Driver
-from ..runtime.errors import RunError
-from ..runtime.package import Package
-from ..runtime.session import Session
-from ..runtime.spelling import count
-from ..targets.dla.core.contents import Sizes
-from ..targets.dla.core.device import Device
-from ..targets.dla.registry import open_device
-from .feeds import Arrays
+from ...dialects.core.errors import CompileError, Diagnostic
+from ...runtime.dla.step import DlaStep, Driver
+from ...runtime.errors import RunError
+from ...runtime.package import Package
+from ...runtime.session import Session
+from ...runtime.spelling import count
+from ...targets.dla.core.contents import Sizes
+from ...targets.dla.core.device import Device
+from ...targets.dla.registry import open_device
+from ..feeds import Arrays
 
 
 @dataclass(frozen=True)

@@ -3,14 +3,14 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ..dialects.core.op import OPS, Op
-from ..passes.decompose import decomposition_rules
-from ..targets.core import Target
-from ..targets.installed import names, shipped, targets
-from ..targets.lowering_table import limit_text
-from ..targets.placement.place import UNPLACED_OPS
-from ..targets.registry import find_target
-from .spelling import columns
+from ...dialects.core.op import OPS, Op
+from ...passes.decompose import decomposition_rules
+from ...targets.core import Target
+from ...targets.installed import names, shipped, targets
+from ...targets.lowering_table import limit_text
+from ...targets.placement.place import UNPLACED_OPS
+from ...targets.registry import find_target
+from ..spelling import columns
 
 STRUCTURE = ("tri.group", "tri.yield")
 NO = "-"

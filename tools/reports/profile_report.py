@@ -4,8 +4,8 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ..runtime.observe.profile import Profile, Row
-from .spelling import columns, section
+from ...runtime.observe.profile import Profile, Row
+from ..spelling import columns, section
 
 MOST_NODES = 30
 """How many rows the table of nodes has as text; JSON has all."""

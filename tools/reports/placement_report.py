@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TypeVar
 
-from ..compiler.sizes.report import SizeReport
-from ..compiler.support_report import NodeSupport
-from ..runtime.sizes.values import spelled_sizes
-from ..runtime.spelling import count, spell_names
-from ..targets.placement.place import Placement
+from ...compiler.sizes.report import SizeReport
+from ...compiler.support_report import NodeSupport
+from ...runtime.sizes.values import spelled_sizes
+from ...runtime.spelling import count, spell_names
+from ...targets.placement.place import Placement
+from ..spelling import columns, section
 from .size_info import SymbolInfo, symbol_rows
 from .sizes_report import symbols_of_report
-from .spelling import columns, section
 
 R = TypeVar("R", "Placement", "NodeReport")
 

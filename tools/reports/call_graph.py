@@ -7,12 +7,12 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from ..runtime.contents import ABSENT, FIRST_PORT, PREPARED, WEIGHTS
-from ..runtime.manifest import Manifest
-from ..runtime.observe.calls import CallTable
-from ..runtime.package import Package
-from ..runtime.spelling import spell_dtype, spell_names, spell_shape
-from ..runtime.step import Step
+from ...runtime.contents import ABSENT, FIRST_PORT, PREPARED, WEIGHTS
+from ...runtime.manifest import Manifest
+from ...runtime.observe.calls import CallTable
+from ...runtime.package import Package
+from ...runtime.spelling import spell_dtype, spell_names, spell_shape
+from ...runtime.step import Step
 
 COLOURS = {"cpu": "#dbe9f6", "gpu": "#dff0d8", "host": "#fdf1d0", "copy": "#eeeeee"}
 """The colours of boxes by target; those of accelerators are all the same."""

@@ -1,0 +1,1 @@
+"""Rules for matrices: factors, equations, functions, spectra. Start at `linear_algebra.py`."""
