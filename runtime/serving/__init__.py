@@ -1,1 +1,4 @@
-"""Serve requests from several threads: sessions that share a package. See `session_pool.py`."""
+"""Serve requests of several threads by sessions that share a package.
+
+Start reading at `session_pool.py`.
+"""
