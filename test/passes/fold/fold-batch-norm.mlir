@@ -1,7 +1,10 @@
 // RUN: trivium-opt %s --fold-batch-norm --eliminate | FileCheck %s
+// RUN: trivium-opt %s --fold-batch-norm=alone=false | FileCheck %s --check-prefix=AFTER
 
 // Scale 4 and variance 4 make a factor of 2: weights 3 become 6, and the bias 5 - 1 * 2 is 3.
 // CHECK-LABEL: func.func @folds_into_conv
+// AFTER-LABEL: func.func @folds_into_conv
+// AFTER-NOT:     tri.batch_norm
 // CHECK-SAME:    (%[[X:.*]]: tensor<1x1x4x4xf32>)
 // CHECK-DAG:     %[[W:.*]] = "tri.constant"() {value = dense<6.000000e+00> : tensor<1x1x1x1xf32>}
 // CHECK-DAG:     %[[B:.*]] = "tri.constant"() {value = dense<3.000000e+00> : tensor<1xf32>}
@@ -35,8 +38,11 @@ func.func @folds_into_mat_mul_behind_reshape(%x: tensor<2x5x3xf32>) -> tensor<10
   return %y : tensor<10x1xf32>
 }
 
-// With nothing to fold into, a product and a sum remain.
+// With nothing to fold into, a product and a sum remain; without `alone`, it stays what it is.
 // CHECK-LABEL: func.func @splits_when_alone
+// AFTER-LABEL: func.func @splits_when_alone
+// AFTER:         tri.batch_norm
+// AFTER-NOT:     tri.mul
 // CHECK-SAME:    (%[[X:.*]]: tensor<1x2x3xf32>)
 // CHECK-DAG:     %[[S:.*]] = "tri.constant"() {value = dense<{{\[\[}}1.000000e+00], [2.000000e+00]]> : tensor<2x1xf32>}
 // CHECK-DAG:     %[[T:.*]] = "tri.constant"() {value = dense<{{\[\[}}4.000000e+00], [1.000000e+00]]> : tensor<2x1xf32>}
