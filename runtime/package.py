@@ -3,18 +3,19 @@
 import os
 import zlib
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import field, replace
 from functools import cached_property
 from io import BytesIO
 from typing import TYPE_CHECKING, TypeAlias, cast
+from weakref import WeakValueDictionary
 
 from .checks import check
 from .contents import SIGNATURE_ENTRY, WEIGHTS_ENTRY, Entry
 from .errors import PackageError, RunError
 from .file import archive
 from .file.checksum import checksum
-from .file.file_bytes import MappedFile, path_of, read_file
+from .file.file_bytes import Identity, MappedFile, path_of, read_file
 from .frozen import Frozen
 from .manifest import Manifest
 
@@ -62,8 +63,9 @@ class Package(Frozen):
     ) -> "Package":
         """Open a file, or what `to_bytes` has returned, and check all of it.
 
-        A file is mapped and no entry is copied, unless `mmap` is False. A mapped file must not
-        be changed in place: it is replaced by rename, as `save` does it. With `key`, public keys
+        A file is mapped, and no entry is copied, unless `mmap` is False. One that is mapped by now,
+        and that nobody has changed, is not checked again. A mapped file must not be changed in
+        place: it is replaced by rename, as `save` does it. With `key`, public keys
         in PEM form by path or as bytes, a package that none of them has signed is refused before
         anything in it is used; it is then read into memory, because a mapped file could change
         after the verification.
@@ -81,8 +83,7 @@ class Package(Frozen):
         try:
             if accepted or mmap is False:
                 return _read(read_file(path), accepted)
-            file = MappedFile(path)
-            return replace(_read(file.data), file=file)
+            return _mapped(path)
         except PackageError as error:
             raise PackageError(f"{path}: {error}") from None
         except OSError as error:
@@ -109,6 +110,18 @@ class Package(Frozen):
         file = BytesIO()
         archive.write(file, self._signed_contents())
         return file.getvalue()
+
+    def without(self, names: Collection[str]) -> "Package":
+        """Return the package without entries of some names, also of programs for exact sizes.
+
+        It has no signature. Runs may need them: what is left is not checked for that.
+        """
+        self.check_unchanged()
+        exact = tuple(
+            replace(each, manifest=_without(each.manifest, names)) for each in self.manifest.exact
+        )
+        kept = {name: data for name, data in self.entries.items() if _own_name(name) not in names}
+        return Package.create(replace(self.manifest, exact=exact), kept)
 
     def sign(self, key: "Key") -> "Package":
         """Return the package with a signature by a private Ed25519 key, which is a PEM file.
@@ -173,6 +186,30 @@ class Package(Frozen):
         signed = f", signed by {self.signature.fingerprint}" if self.signature else ""
         interface = spell_interface(self.manifest)
         return f"<trivium.Package{interface}, for {self.manifest.target}, {size} bytes{signed}>"
+
+
+_OPEN: "WeakValueDictionary[Identity, Package]" = WeakValueDictionary()
+"""The packages whose files are mapped, by what identifies a file that nobody has changed."""
+
+
+def _mapped(path: str) -> Package:
+    """Map a file, and check it; where it is mapped already, return that package."""
+    file = MappedFile(path)
+    found = _OPEN.get(file.identity)
+    if found is not None:
+        found.check_unchanged()
+        return found
+    package = replace(_read(file.data), file=file)
+    return _OPEN.setdefault(file.identity, package)
+
+
+def _without(manifest: Manifest, names: Collection[str]) -> Manifest:
+    return replace(manifest, entries=tuple(e for e in manifest.entries if e.name not in names))
+
+
+def _own_name(name: str) -> str:
+    """Return the name of an entry in its program: those of exact sizes have folders."""
+    return name.split("/", 2)[2] if name.startswith("exact/") else name
 
 
 def _given_bytes(source: object) -> memoryview | None:

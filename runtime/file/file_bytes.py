@@ -10,6 +10,9 @@ from ..memory import allocate
 
 _Stamp = tuple[int, int]  # size in bytes, time of the last change in nanoseconds
 
+Identity = tuple[int, int, int, int]
+"""The device and the number of a file, its size in bytes, its last change in nanoseconds."""
+
 
 def path_of(path: object, what: str = "a package") -> str:
     """Return the path of a file as a string; raise RunError for other types."""
@@ -33,7 +36,9 @@ class MappedFile:
         weakref.finalize(self, file.close)
         self.path = os.fspath(path)
         self._handle = file.fileno()
-        self._stamp = self._read_stamp()
+        status = os.fstat(self._handle)
+        self._stamp = status.st_size, status.st_mtime_ns
+        self.identity: Identity = (status.st_dev, status.st_ino, *self._stamp)
         if not self._stamp[0]:
             raise _empty()
         self.data = memoryview(mmap.mmap(self._handle, 0, access=mmap.ACCESS_READ))
