@@ -116,4 +116,5 @@ def _state_passes(options: CompileOptions) -> tuple[Pass, ...]:
 def _precision_passes(options: CompileOptions) -> tuple[Pass, ...]:
     if options.element_type == F32:
         return ()
-    return (LowerPrecision(options.element_type), FoldCasts(), Eliminate())
+    full = listed(options.keep_f32)
+    return (LowerPrecision(options.element_type, full), FoldCasts(), Eliminate())

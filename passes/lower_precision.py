@@ -1,16 +1,17 @@
 """Compute in half precision what is in f32."""
 
 from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
 from typing import cast
 
 import numpy as np
 
 from ..dialects import tri
 from ..dialects.core.attributes import tensor_of, type_of
-from ..dialects.core.errors import CompileError, Invalid
-from ..dialects.core.location import inner_location
+from ..dialects.core.errors import CompileError, Diagnostic, Invalid
+from ..dialects.core.location import inner_location, node_names
 from ..dialects.core.mlir import ir
-from ..dialects.core.module import Module, functions
+from ..dialects.core.module import Module, functions, ops
 from ..dialects.core.op import Op, view
 from ..dialects.core.tensor import Array, Tensor, is_integer, numpy_dtype
 from .constants import hint
@@ -57,22 +58,42 @@ class LowerPrecision(Pass):
     f32: those that lose too much, arithmetic of which the result becomes an integer or whose
     operands all come of integers, as places and masks are, ops on constants that the type does
     not hold, ops that read what became of numbers beyond its range, and those on constants alone,
-    of which the result is rounded once. With `to` f32, nothing changes.
+    of which the result is rounded once. So do ops of the nodes in `full`: names, or patterns such
+    as `*norm*`; one that is of no node raises CompileError. With `to` f32, nothing changes.
 
         %y = tri.exp %x; return %y
             =>   %a = tri.cast %x to f16; %b = tri.exp %a; %y = tri.cast %b to f32; return %y
     """
 
     to: str = FULL
+    full: tuple[str, ...] = ()
 
     def run(self, module: Module) -> None:
         if self.to == FULL:
             return
         if self.to not in HALVES:
             raise CompileError(f"precision is '{self.to}', must be {FULL}, f16 or bf16")
+        self._check_nodes(module)
         with module.operation.context, ir.Location.unknown():
             for function in functions(module.operation):
                 _Lowering(self, module, function.regions[0].blocks[0]).run()
+
+    def _check_nodes(self, module: Module) -> None:
+        nodes = {node for op in ops(module.operation) for node in node_names(op.location)}
+        faults = [
+            Diagnostic(
+                "", f"keep_f32 has '{pattern}', which is no node of the model, or of none left"
+            )
+            for pattern in self.full
+            if not any(fnmatchcase(node, pattern) for node in nodes)
+        ]
+        if faults:
+            raise CompileError(faults)
+
+    def stays(self, op: Op) -> bool:
+        """Return whether an op is of a node that stays in f32."""
+        nodes = node_names(op.location) if self.full else ()
+        return any(fnmatchcase(node, pattern) for node in nodes for pattern in self.full)
 
 
 class _Lowering:
@@ -104,6 +125,8 @@ class _Lowering:
         """Return why an op is left as it is, or None when it is computed in half precision."""
         if op is None:
             return "returns what the model does"
+        if self.rule.stays(op):
+            return "is of a node that stays in f32"
         if op.operation.operands and all(map(self._depends_on_none, op.operation.operands)):
             self.constant.update(op.results)
             return "is computed from constants alone"

@@ -234,6 +234,14 @@ class CompileOptions:
         "what f32 is computed in (f32 is the default); inputs and outputs keep their types",
         choices=PRECISIONS,
     )
+    keep_f32: str | Sequence[str] = option(
+        (),
+        "nodes, by name or pattern such as *norm*, that stay in f32 with precision fp16 or bf16",
+        names,
+        flag="--keep-f32",
+        metavar="NODE[,NODE...]",
+        parse=comma_separated,
+    )
     quantized: str = option(
         FLOATS,
         "what a quantised model is computed in (floats is the default)",
@@ -316,6 +324,11 @@ class CompileOptions:
             raise CompileError(
                 "candidates are measured for one program, exact asks for several: "
                 "bind the sizes by shapes, and give one of the two"
+            )
+        if self.keep_f32 and self.element_type == F32:
+            raise CompileError(
+                f"keep_f32 names nodes, but precision is '{self.precision}': nothing is in halves, "
+                "leave out one of the two"
             )
         if self.strict_math and self.activations == BYTES:
             raise CompileError(

@@ -1,6 +1,10 @@
 // RUN: trivium-opt %s --lower-precision=to=f16 | FileCheck %s
 // RUN: trivium-opt %s --lower-precision=to=bf16 | FileCheck %s --check-prefix=BF16
 // RUN: trivium-opt %s --lower-precision | FileCheck %s --check-prefix=SAME
+// RUN: trivium-opt %s --lower-precision='to=f16 full=layer*' | FileCheck %s --check-prefix=FULL
+// RUN: not trivium-opt %s --lower-precision='to=f16 full=layer*,other*' 2>&1 | FileCheck %s --check-prefix=NONE
+
+// NONE: error: keep_f32 has 'other*', which is no node of the model, or of none left
 
 // Inputs and outputs keep their types; one cast serves all who read a value.
 // CHECK-LABEL: func.func @casts_once
@@ -168,4 +172,16 @@ func.func @keeps_masks(%q: tensor<2x3x4xf32>, %k: tensor<2x5x4xf32>, %v: tensor<
   %bias = "tri.constant"() {value = dense<[0.0, 1.0, 2.0, 3.0, 4.0]> : tensor<5xf32>} : () -> tensor<5xf32>
   %y = "tri.attention"(%q, %k, %v, %m, %bias) {scale = 0.5} : (tensor<2x3x4xf32>, tensor<2x5x4xf32>, tensor<2x5x6xf32>, tensor<3x5xf32>, tensor<5xf32>) -> tensor<2x3x6xf32>
   return %y : tensor<2x3x6xf32>
+}
+
+// Nodes that are named stay in f32, between casts.
+// FULL-LABEL: func.func @keeps_nodes_in_full
+// FULL:         "tri.exp"(%{{.*}}) : (tensor<2xf16>) -> tensor<2xf16>
+// FULL:         "tri.relu"(%{{.*}}) : (tensor<2xf32>) -> tensor<2xf32>
+// FULL:         "tri.neg"(%{{.*}}) : (tensor<2xf16>) -> tensor<2xf16>
+func.func @keeps_nodes_in_full(%x: tensor<2xf32>) -> tensor<2xf32> {
+  %0 = "tri.exp"(%x) : (tensor<2xf32>) -> tensor<2xf32> loc("first"("a"))
+  %1 = "tri.relu"(%0) : (tensor<2xf32>) -> tensor<2xf32> loc("layer.norm"("b"))
+  %2 = "tri.neg"(%1) : (tensor<2xf32>) -> tensor<2xf32> loc("last"("c"))
+  return %2 : tensor<2xf32>
 }

@@ -163,8 +163,23 @@ def test_the_package_says_what_it_was_compiled_with(tmp_path: Any) -> None:
         ({"precision": "f16"}, "precision is 'f16', must be one of f32, tf32, fp16, bf16"),
         ({"precision": "tf32"}, "precision is 'tf32', which 'cpu' does not compute in"),
         ({"precision": "tf32", "target": "host"}, "'tf32', which 'host' does not compute in"),
+        ({"keep_f32": "norm"}, "keep_f32 names nodes, but precision is 'f32'"),
+        ({"precision": "fp16", "keep_f32": "nor*"}, "keep_f32 has 'nor\\*', which is no node"),
     ],
 )
 def test_what_is_refused(choices: dict[str, str], fault: str) -> None:
     with pytest.raises(CompileError, match=fault):
         trivium.compile(LAYERS, **choices)  # pyright: ignore[reportArgumentType]
+
+
+def test_nodes_that_are_named_stay_in_full() -> None:
+    body = "[first] a = MatMul (x, v) [norm_1] b = MatMul (a, w) [norm_2] y = Mul (b, b)"
+    model = network(body, f"float[5, {DEPTH}] x", "float[5, 10] y", {"v": V, "w": W})
+
+    def error(**options: str) -> float:
+        made = trivium.compile(model, **options).run({"x": X})["y"]  # pyright: ignore[reportArgumentType]
+        expected = (X.astype(np.float64) @ V @ W) ** 2
+        return float(np.abs(made - expected).max() / expected.max())
+
+    assert error(precision="fp16", keep_f32="*") < 1e-6
+    assert 1e-6 < error(precision="fp16", keep_f32="norm*") < error(precision="fp16")
