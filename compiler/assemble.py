@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 from ..dialects import tri
 from ..dialects.core.attributes import tensor_of
+from ..dialects.core.interface import returned
 from ..dialects.core.mlir import ir
 from ..dialects.core.module import Module, declared, ops
 from ..dialects.core.op import Op
@@ -84,8 +85,7 @@ def outline(
 ) -> Assembled:
     """Describe the inputs and the outputs of a module whose sizes have no program."""
     inputs: list[ir.Value] = list(module.main_block.arguments)
-    operations = module.main_block.operations
-    outputs = list(operations[len(operations) - 1].operation.operands)
+    outputs = returned(module.main)
     places = {value: Place(m.FIRST_PORT + i, 0) for i, value in enumerate((*inputs, *outputs))}
     places |= {value: Place(m.FIRST_PORT + i, 0) for i, value in enumerate(inputs)}
     program = Program([], 0, 0, places, {}, [], {m.PROCESS: plan_arena([])}, 0, inputs, outputs)

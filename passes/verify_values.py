@@ -6,9 +6,9 @@ import numpy as np
 
 from ..dialects import tri
 from ..dialects.core.errors import CompileError, Diagnostic
+from ..dialects.core.interface import returned
 from ..dialects.core.interpret import run
 from ..dialects.core.location import describe, value_names
-from ..dialects.core.mlir import ir
 from ..dialects.core.module import Module, declared, functions, ops
 from ..dialects.core.op import Op
 from ..dialects.core.tensor import Array, dtype_of
@@ -126,15 +126,10 @@ def _yields(group: Op, op: Op) -> bool:
 def _lost_outputs(module: Module) -> list[Diagnostic]:
     faults: list[Diagnostic] = []
     for function in functions(module.operation):
-        returned = _returned(function)
-        names = declared(function, "outputs", returned)
-        if len(names) != returned:
+        count = len(returned(function))
+        names = declared(function, "outputs", count)
+        if len(names) != count:
             listed = ", ".join(names)
-            message = f"'func.func' op returns {returned} values, must return {listed}"
+            message = f"'func.func' op returns {count} values, must return {listed}"
             faults.append(Diagnostic(describe(function.location), message))
     return faults
-
-
-def _returned(function: ir.Operation) -> int:
-    operations = function.regions[0].blocks[0].operations
-    return len(operations[len(operations) - 1].operation.operands)

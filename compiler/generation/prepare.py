@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 from ...dialects import tri
-from ...dialects.core.attributes import from_attribute, type_of
-from ...dialects.core.interface import set_names, set_signature
+from ...dialects.core.attributes import type_of
+from ...dialects.core.interface import last_operation, named_outputs, set_names, set_signature
 from ...dialects.core.location import node_location
 from ...dialects.core.mlir import ir
 from ...dialects.core.module import Module
@@ -56,9 +56,7 @@ def _add_rows(module: Module, decoder: Generation) -> str:
 
 def _take_rows(module: Module, number: int, rows: ir.Value) -> None:
     """Return rows of an output, [batch, tokens, words], in its place."""
-    operations = module.main_block.operations
-    last = operations[len(operations) - 1].operation
-    name = from_attribute(module.main.attributes["trivium.outputs"], tuple[str, ...])[number]
+    last, name = last_operation(module.main), list(named_outputs(module))[number]
     with ir.InsertionPoint(last), node_location(f"{name}.rows"):
         last.operands[number] = tri.Gather.build(last.operands[number], rows, axis=1).y
     set_signature(module.main)

@@ -3,10 +3,10 @@
 import re
 from collections.abc import Mapping, Sequence
 
-from ...dialects.core.attributes import tensor_of
 from ...dialects.core.errors import CompileError, Diagnostic
+from ...dialects.core.interface import input_types, named_outputs, output_types
 from ...dialects.core.mlir import ir
-from ...dialects.core.module import Module, declared
+from ...dialects.core.module import Module
 from ...dialects.core.sizes.atoms import Size, is_symbolic
 from ...dialects.core.sizes.limits import is_same
 from ...dialects.core.states.carried import named_states
@@ -22,20 +22,7 @@ Types = Mapping[str, Tensor]
 
 def port_types(module: Module) -> tuple[Types, Types]:
     """Return the types of the inputs and of the outputs of a module by name."""
-    arguments: list[ir.Value] = list(module.main_block.arguments)
-    returned = list(returned_values(module))
-    return _named(module, "inputs", arguments), _named(module, "outputs", returned)
-
-
-def returned_values(module: Module) -> list[ir.Value]:
-    """Return what the function of a module returns."""
-    operations = module.main_block.operations
-    return list(operations[len(operations) - 1].operation.operands)
-
-
-def _named(module: Module, which: str, values: list[ir.Value]) -> Types:
-    names = declared(module.main, which, len(values))
-    return {name: tensor_of(value.type) for name, value in zip(names, values, strict=True)}
+    return input_types(module), output_types(module)
 
 
 def recognize(module: Module, known: DecoderDescription) -> Generation:
@@ -73,10 +60,8 @@ def recognize(module: Module, known: DecoderDescription) -> Generation:
 
 def _unchanged(module: Module) -> set[str]:
     """Return the outputs that are inputs as they are: a step that returns them makes nothing."""
-    values = returned_values(module)
-    names = declared(module.main, "outputs", len(values))
     given: list[ir.Value] = list(module.main_block.arguments)
-    return {name for name, value in zip(names, values, strict=True) if value in given}
+    return {name for name, value in named_outputs(module).items() if value in given}
 
 
 def _no_caches(caches: Sequence[Cache]) -> list[Diagnostic]:

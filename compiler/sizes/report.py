@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from ...dialects.core.attributes import tensor_of
 from ...dialects.core.data_dependent import DataDependentOp
+from ...dialects.core.interface import returned
 from ...dialects.core.location import describe
 from ...dialects.core.mlir import ir, new_context
 from ...dialects.core.module import Module, declared, ops
@@ -60,7 +61,6 @@ def size_report(
 def report_sizes(module: Module) -> SizeReport:
     """Return the free sizes of a module."""
     block = module.main_block
-    returned = list(block.operations[len(block.operations) - 1].operation.operands)
     inputs = _ports(module, "inputs", list(block.arguments))
     found = _finders(module)
     free: list[FreeSize] = []
@@ -69,7 +69,7 @@ def report_sizes(module: Module) -> SizeReport:
         places = tuple(_axes(size, inputs))
         finder = found.get(name)
         free.append(FreeSize(name, range, (finder,) if finder else places, finder is not None))
-    outputs = _ports(module, "outputs", returned)
+    outputs = _ports(module, "outputs", returned(module.main))
     return SizeReport(tuple(free), inputs, outputs, checks_of(module.main))
 
 

@@ -19,6 +19,11 @@ def input_types(module: Module) -> dict[str, Tensor]:
     return dict(zip(input_names(module), types, strict=True))
 
 
+def output_types(module: Module) -> dict[str, Tensor]:
+    """Return the types of what a model returns by their names, in order."""
+    return {name: tensor_of(value.type) for name, value in named_outputs(module).items()}
+
+
 def named_inputs(module: Module) -> dict[str, ir.Value]:
     """Return the arguments of a model by their names, in order."""
     return dict(zip(input_names(module), module.main_block.arguments, strict=True))
@@ -26,8 +31,13 @@ def named_inputs(module: Module) -> dict[str, ir.Value]:
 
 def named_outputs(module: Module) -> dict[str, ir.Value]:
     """Return what a model returns by its names, in order."""
-    values = list(_last(module).operands)
+    values = returned(module.main)
     return dict(zip(declared(module.main, "outputs", len(values)), values, strict=True))
+
+
+def returned(function: ir.Operation) -> list[ir.Value]:
+    """Return the values that a function returns."""
+    return list(last_operation(function).operands)
 
 
 def add_inputs(
@@ -57,7 +67,7 @@ def keep_inputs(module: Module, names: Sequence[str]) -> None:
 
 def set_results(module: Module, results: Mapping[str, ir.Value]) -> None:
     """Let a model return values by these names, and nothing else."""
-    _last(module).erase()
+    last_operation(module.main).erase()
     with ir.InsertionPoint(module.main_block), ir.Location.unknown():
         ir.Operation.create("func.return", [], list(results.values()))
     set_names(module.main, "outputs", list(results))
@@ -71,14 +81,14 @@ def set_names(function: ir.Operation, which: str, names: Sequence[str]) -> None:
 
 def set_signature(function: ir.Operation) -> None:
     """Write the type of a function anew: its block has other arguments, or returns others."""
-    block = function.regions[0].blocks[0]
-    returned = block.operations[len(block.operations) - 1].operation.operands
-    types = [value.type for value in block.arguments], [value.type for value in returned]
+    values = function.regions[0].blocks[0].arguments, returned(function)
+    types = [[value.type for value in each] for each in values]
     with function.context:
         signature = ir.FunctionType.get(*types)
         function.attributes["function_type"] = ir.TypeAttr.get(signature)
 
 
-def _last(module: Module) -> ir.Operation:
-    block = module.main_block
-    return block.operations[len(block.operations) - 1].operation
+def last_operation(function: ir.Operation) -> ir.Operation:
+    """Return the operation at the end of a function, which returns its values."""
+    operations = function.regions[0].blocks[0].operations
+    return operations[len(operations) - 1].operation

@@ -7,6 +7,7 @@ from .errors import CompileError
 from .location import node_names
 from .mlir import ir
 from .op import Op, view
+from .port_names import port_names
 from .tensor import Array
 from .verification import verify
 
@@ -156,10 +157,8 @@ def find_symbol(operation: ir.Operation, name: str) -> Op | None:
 
 def declared(function: ir.Operation, which: str, count: int) -> list[str]:
     """Return the names of a function's inputs or outputs (`which`), or x0, x1, … without any."""
-    key = f"trivium.{which}"
-    if key in function.attributes:
-        return [item.value for item in function.attributes[key]]
-    return [f"{which[0]}{i}" for i in range(count)]
+    names = port_names(function, which)
+    return [f"{which[0]}{i}" for i in range(count)] if names is None else list(names)
 
 
 Weights = Mapping[str, Array]

@@ -8,11 +8,11 @@ import enum
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from .attributes import from_attribute
 from .errors import CompileError, Diagnostic, Invalid, Unsupported
 from .location import describe
 from .mlir import ir
 from .op import OPS, Op, view
+from .port_names import port_names
 from .states.carried import check_state
 from .states.generation import check_generation
 from .states.kept import check_kept
@@ -221,13 +221,12 @@ def _function_fault(function: ir.Operation) -> str | None:
     type_ = function.attributes["function_type"].value
     counts = {"inputs": len(type_.inputs), "outputs": len(type_.results), "complex": None}
     for which, count in counts.items():
-        if (key := f"trivium.{which}") not in function.attributes:
-            continue
+        key = f"trivium.{which}"
         try:
-            names = from_attribute(function.attributes[key], tuple[str, ...])
+            names = port_names(function, which)
         except (Invalid, TypeError):
             return f"'func.func' op attribute '{key}' must be an array of strings"
-        if count is not None and len(names) != count:
+        if names is not None and count is not None and len(names) != count:
             return f"'func.func' op names {len(names)} {which} in '{key}', has {count}"
     try:
         checks_of(function)

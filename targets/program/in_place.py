@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from ...dialects import tri
 from ...dialects.core.attributes import order_of, tensor_of
 from ...dialects.core.errors import CompileError, Diagnostic
+from ...dialects.core.interface import returned
 from ...dialects.core.location import describe
 from ...dialects.core.mlir import ir
 from ...dialects.core.module import Module
 from ...dialects.core.op import Op, view
-from ...dialects.core.states.declared import State, returned, states_of
+from ...dialects.core.states.declared import State, states_of
 from ..memory.values import VIEWS, viewed
 from .calls import Call
 
@@ -100,7 +101,7 @@ def updated_states(module: Module, calls: Sequence[Call]) -> dict[ir.Value, ir.V
             others = list(map(viewed, call.operands))
             others.remove(argument)
             later = (value for each in calls[number + 1 :] for value in each.operands)
-            if argument in (*others, *map(viewed, (*later, *returned(module)))):
+            if argument in (*others, *map(viewed, (*later, *returned(module.main)))):
                 message = f"'{update.op.op_name}' op updates an input in place that is read later"
                 raise CompileError([Diagnostic(describe(call.op.location), message)])
             found[update.result] = argument

@@ -16,6 +16,7 @@ from ....dialects.core.errors import (
     Undecided,
     Unsupported,
 )
+from ....dialects.core.interface import set_names, set_signature
 from ....dialects.core.interpret import ConstantEvaluator
 from ....dialects.core.location import node_location
 from ....dialects.core.mlir import ir
@@ -179,23 +180,17 @@ class MainFunction:
                 outputs = [*outputs, *((output, build()) for output, _, build in self._next)]
         with self.body():
             ir.Operation.create("func.return", [], [value for _, value in outputs])
-        arguments = [value.type for value in self._block.arguments]
-        signature = ir.FunctionType.get(arguments, [value.type for _, value in outputs])
-        self._function.attributes["function_type"] = ir.TypeAttr.get(signature)
-        self._name("inputs", list(self.inputs.values()))
-        self._name("outputs", [name for name, _ in outputs])
+        set_signature(self._function)
+        set_names(self._function, "inputs", list(self.inputs.values()))
+        set_names(self._function, "outputs", [name for name, _ in outputs])
         if self._complex or complex_outputs:
-            self._name("complex", [*self._complex, *complex_outputs])
+            set_names(self._function, "complex", [*self._complex, *complex_outputs])
         if self._updates:
             set_updates(self._function, self._updates)
         set_symbols(self._function, self.symbols)
         set_checks(self._function, self._checks.values())
         self.module.verify()
         return self.module
-
-    def _name(self, which: str, names: Sequence[str]) -> None:
-        attributes = [ir.StringAttr.get(name) for name in names]
-        self._function.attributes[f"trivium.{which}"] = ir.ArrayAttr.get(attributes)
 
     def constant(self, name: str, array: Array, node: str = "") -> ir.Value:
         """Make a constant op: small ones hold their numbers, large ones name a weight."""

@@ -9,6 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from ..attributes import from_attribute, tensor_of, to_attribute
 from ..errors import CompileError, Invalid
 from ..mlir import ir
+from ..port_names import port_names
 from ..tensor import Array, Tensor
 
 STATE, UPDATES = "trivium.state", "trivium.updates"
@@ -140,7 +141,5 @@ def _check_initial(
 
 
 def _by_name(function: ir.Operation, which: str, types: Sequence[ir.Type]) -> dict[str, ir.Type]:
-    key = f"trivium.{which}"
-    named = key in function.attributes
-    names = from_attribute(function.attributes[key], tuple[str, ...]) if named else ()
+    names = port_names(function, which) or ()
     return dict(zip(names, types, strict=bool(names)))

@@ -1,10 +1,10 @@
 """The states of a module: values of outputs, and of the inputs that they become in the next run."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ..interface import named_inputs, named_outputs
 from ..mlir import ir
-from ..module import Module, declared
+from ..module import Module
 from .carried import state_of, updates_of
 
 
@@ -20,14 +20,6 @@ class State:
 
 def states_of(module: Module) -> list[State]:
     """Return the states of a model, bound at the begin of a session or not."""
-    function, inputs, outputs = module.main, list(module.main_block.arguments), returned(module)
-    named_inputs = dict(zip(declared(function, "inputs", len(inputs)), inputs, strict=True))
-    named_outputs = dict(zip(declared(function, "outputs", len(outputs)), outputs, strict=True))
-    pairs = {**state_of(function), **updates_of(function)}
-    return [State(o, i, named_outputs[o], named_inputs[i]) for o, i in pairs.items()]
-
-
-def returned(module: Module) -> Sequence[ir.Value]:
-    """Return the values that a model puts out."""
-    operations = module.main_block.operations
-    return list(operations[len(operations) - 1].operation.operands)
+    inputs, outputs = named_inputs(module), named_outputs(module)
+    pairs = {**state_of(module.main), **updates_of(module.main)}
+    return [State(o, i, outputs[o], inputs[i]) for o, i in pairs.items()]

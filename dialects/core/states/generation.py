@@ -6,13 +6,14 @@ func.func @main(…) attributes {trivium.generation = {
     ends = array<i64: 2>, sampling = {temperature = 0.7 : f64, top_k = 50 : i64}}}
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from ..attributes import from_attribute, tensor_of, to_attribute
 from ..errors import Invalid
 from ..mlir import ir
+from ..port_names import port_names
 
 GENERATION = "trivium.generation"
 """The attribute of a function that is the step of a decoder."""
@@ -157,8 +158,8 @@ def _check_cache(cache: Cache, inputs: dict[str, ir.Type], outputs: dict[str, ir
         )
 
 
-def _names(function: ir.Operation, which: str) -> Iterator[str]:
-    key = f"trivium.{which}"
-    if key not in function.attributes:
+def _names(function: ir.Operation, which: str) -> tuple[str, ...]:
+    names = port_names(function, which)
+    if names is None:
         raise Invalid(f"has '{GENERATION}', but no names of its {which}")
-    yield from from_attribute(function.attributes[key], tuple[str, ...])
+    return names

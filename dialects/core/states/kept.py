@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from ..attributes import from_attribute, to_attribute
 from ..errors import Invalid
 from ..mlir import ir
+from ..port_names import port_names
 
 KEPT = "trivium.kept"
 """The attribute of a function that names the outputs that are kept."""
@@ -49,6 +50,4 @@ def check_kept(function: ir.Operation) -> None:
 
 
 def _outputs(function: ir.Operation) -> tuple[str, ...]:
-    key = "trivium.outputs"
-    attributes = function.attributes
-    return from_attribute(attributes[key], tuple[str, ...]) if key in attributes else ()
+    return port_names(function, "outputs") or ()
