@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from .generation.description import DecoderDescription
 
     Reader = Callable[[CompileOptions], Module]
+    OpenedReader = AbstractContextManager[Reader]
 
 
 def is_path(source: Any) -> TypeGuard[str | os.PathLike[str]]:
@@ -58,7 +59,7 @@ class Format:
         """Translate a model to a `tri` module in the current context; raises CompileError."""
         raise CompileError(f"format '{self.name}' is written, not read")
 
-    def open(self, source: Any, options: "CompileOptions") -> "AbstractContextManager[Reader]":
+    def open(self, source: Any, options: "CompileOptions") -> "OpenedReader":
         """Give a function that reads a model with options, which may differ in sizes alone.
 
         What takes long and does not depend on sizes is done once.
@@ -89,3 +90,11 @@ class Format:
     @property
     def writes(self) -> bool:
         return type(self).write is not Format.write
+
+
+class OpenedFormat(Format):
+    """A format whose models are opened once, and read as often as there are sizes: by `open`."""
+
+    def read(self, source: Any, options: "CompileOptions") -> "Module":
+        with self.open(source, options) as read:
+            return read(options)

@@ -5,13 +5,14 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from ..dialects.core.arguments import listed
 from ..dialects.core.discovery import import_all, load_plugins
 from ..dialects.core.errors import CompileError
 from ..dialects.core.module import Module
 from ..passes.bind_sizes import bind_decided_sizes
 from ..passes.cut_model import CutModel
 from ..passes.keep_values import KeepValues
-from ..targets.options import DEFAULT, CompileOptions, listed
+from ..targets.options import DEFAULT, CompileOptions
 from . import formats as built_in
 from .format import FORMATS, Format
 from .generation.description import described_decoder

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import takewhile
 
+from ..dialects.core.arguments import listed
 from ..passes.core import Pass
 from ..passes.default import default_pipeline, grouping_pipeline
 from ..passes.eliminate import Eliminate
@@ -26,7 +27,6 @@ from ..targets.options import (
     INTEGERS,
     STATE_TYPES,
     CompileOptions,
-    listed,
 )
 from ..targets.placement.insert_copies import InsertCopies
 from ..targets.placement.partition import Partition

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
-from ..dialects.core.arguments import Check, checked, flag, one_of
+from ..dialects.core.arguments import Check, checked, flag, names, one_of
 from ..dialects.core.errors import CompileError, Diagnostic, Invalid
 from ..dialects.core.sizes.symbols import Range, is_symbol_name
 
@@ -52,6 +52,12 @@ class Option:
 def option(default: Any, help: str, check: Check | None = None, **declared: Any) -> Any:
     """Return the dataclass field of an option with a default; the rest are those of `declare`."""
     return field(default=default, metadata=declare(help, check, **declared))
+
+
+def several_names(help: str, default: Any = (), **declared: Any) -> Any:
+    """Return the field of an option of names: on the command line, they are set apart by commas."""
+    declared = {"metavar": "NAME[,NAME...]"} | declared
+    return option(default, help, names, parse=comma_separated, **declared)
 
 
 def declare(help: str, check: Check | None = None, **declared: Any) -> Mapping[str, Any]:

@@ -11,6 +11,7 @@ from ..dialects.core.arguments import (
     arrays,
     flag,
     function,
+    listed,
     name,
     names,
     number,
@@ -26,9 +27,9 @@ from ..runtime import SUFFIX
 from .generation_sizes import GenerationSizes, generation_text, sizes_of_generation
 from .option import (
     check_options,
-    comma_separated,
     declare,
     option,
+    several_names,
     size_pair,
     size_set,
     text_pair,
@@ -68,11 +69,6 @@ WINOGRAD_ERROR = 2e-6
 
 LEVELS = (0, 1, 2)
 """The levels of optimisation."""
-
-
-def listed(names: str | Sequence[str]) -> tuple[str, ...]:
-    """Return names as a tuple: one alone may be given as a string."""
-    return (names,) if isinstance(names, str) else tuple(names)
 
 
 def _threads(value: Any) -> int | None:
@@ -170,29 +166,17 @@ class CompileOptions:
         metavar="capacity=N[,chunk=N][,batch=N]",
         parse=generation_text,
     )
-    inputs: str | Sequence[str] = option(
-        (),
+    inputs: str | Sequence[str] = several_names(
         "cut the model: values, by their names in it or patterns such as conv*, that become its "
         "inputs; what computes them is left out",
-        names,
-        metavar="NAME[,NAME...]",
-        parse=comma_separated,
     )
-    outputs: str | Sequence[str] = option(
-        (),
+    outputs: str | Sequence[str] = several_names(
         "cut the model: values, by their names in it or patterns, that become its outputs; what "
         "they do not need is left out",
-        names,
-        metavar="NAME[,NAME...]",
-        parse=comma_separated,
     )
-    keep: str | Sequence[str] = option(
-        (),
+    keep: str | Sequence[str] = several_names(
         "values, by their names in the model or patterns, that a session keeps when it has run: "
         "session.value(name) returns them",
-        names,
-        metavar="NAME[,NAME...]",
-        parse=comma_separated,
     )
     constants: "Mapping[str, Array] | None" = option(
         None, "inputs that are fixed to values, by their names", optional(arrays), flag=None
@@ -216,13 +200,9 @@ class CompileOptions:
     opt_level: int = option(
         2, "0: as written, 1: fold, 2: fold and fuse (the default)", choices=LEVELS, parse=int
     )
-    disable: str | Sequence[str] = option(
-        (),
+    disable: str | Sequence[str] = several_names(
         "passes to leave out, by their names; trivium-opt --list-passes lists all",
-        names,
         flag="--disable-pass",
-        metavar="NAME[,NAME...]",
-        parse=comma_separated,
     )
     math: str = option(
         FAST,
@@ -234,13 +214,10 @@ class CompileOptions:
         "what f32 is computed in (f32 is the default); inputs and outputs keep their types",
         choices=PRECISIONS,
     )
-    keep_f32: str | Sequence[str] = option(
-        (),
+    keep_f32: str | Sequence[str] = several_names(
         "nodes, by name or pattern such as *norm*, that stay in f32 with precision fp16 or bf16",
-        names,
         flag="--keep-f32",
         metavar="NODE[,NODE...]",
-        parse=comma_separated,
     )
     quantized: str = option(
         FLOATS,
@@ -274,12 +251,9 @@ class CompileOptions:
         metavar="FILE.json",
         package_only=True,
     )
-    machine: str | Sequence[str] = option(
-        NATIVE,
+    machine: str | Sequence[str] = several_names(
         f"the CPUs to make code for: {', '.join(machine_names())} (the first is the default)",
-        names,
-        metavar="NAME[,NAME...]",
-        parse=comma_separated,
+        default=NATIVE,
         rebuilds=True,
     )
     candidates: bool = option(

@@ -1,17 +1,17 @@
 """The folders of onnxruntime-genai."""
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ...dialects.core.module import Module
 from ...targets.options import CompileOptions
-from ..format import FORMATS, Format
+from ..format import FORMATS, OpenedFormat
 from ..generation.description import DecoderDescription
 from ..generation.genai_config import GenaiConfig, config_path
 
+if TYPE_CHECKING:
+    from ..format import OpenedReader
 
-class Genai(Format):
+
+class Genai(OpenedFormat):
     """Folders of onnxruntime-genai: a decoder in ONNX, and a genai_config.json beside it."""
 
     name = "genai"
@@ -19,12 +19,7 @@ class Genai(Format):
     def accepts(self, source: Any) -> bool:
         return config_path(source) is not None
 
-    def read(self, source: Any, options: CompileOptions) -> Module:
-        return FORMATS["onnx"].read(_config(source).file, options)
-
-    def open(
-        self, source: Any, options: CompileOptions
-    ) -> AbstractContextManager[Callable[[CompileOptions], Module]]:
+    def open(self, source: Any, options: CompileOptions) -> "OpenedReader":
         return FORMATS["onnx"].open(_config(source).file, options)
 
     def describe_decoder(self, source: Any) -> DecoderDescription:

@@ -1,30 +1,25 @@
 """The format GGUF of llama.cpp."""
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
-from typing import Any
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Any
 
-from ...dialects.core.module import Module
 from ...targets.options import CompileOptions
-from ..format import Format
+from ..format import OpenedFormat
 from ..generation.description import DecoderDescription
+
+if TYPE_CHECKING:
+    from ..format import OpenedReader
 
 _ENDS = ("tokenizer.ggml.eos_token_id", "tokenizer.ggml.eot_token_id")
 
 
-class Gguf(Format):
+class Gguf(OpenedFormat):
     """GGUF files: language models of llama.cpp, with weights of few bits."""
 
     name = "gguf"
     suffixes = (".gguf",)
 
-    def read(self, source: Any, options: CompileOptions) -> Module:
-        with self.open(source, options) as read:
-            return read(options)
-
-    def open(
-        self, source: Any, options: CompileOptions
-    ) -> AbstractContextManager[Callable[[CompileOptions], Module]]:
+    def open(self, source: Any, options: CompileOptions) -> "OpenedReader":
         from ..frontends.gguf.importer import OpenGguf
 
         opened = OpenGguf(source)

@@ -6,19 +6,15 @@ from typing import Any
 
 from ...dialects.core.module import Module
 from ...targets.options import CompileOptions
-from ..format import Format
+from ..format import OpenedFormat
 
 
-class Onnx(Format):
+class Onnx(OpenedFormat):
     """ONNX models: files, bytes or an onnx.ModelProto."""
 
     name = "onnx"
     suffixes = (".onnx",)
     writes_symbols = True
-
-    def read(self, source: Any, options: CompileOptions) -> Module:
-        with self.open(source, options) as read:
-            return read(options)
 
     @contextmanager
     def open(

@@ -2,20 +2,21 @@
 
 import os
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 from ...dialects.core.errors import CompileError
 from ...dialects.core.module import Module
 from ...runtime.session import Session
 from ...targets.options import PNNX, CompileOptions
-from ..format import Format
+from ..format import OpenedFormat
 
 if TYPE_CHECKING:
+    from ..format import OpenedReader
     from ..frontends.pnnx.examples import Examples
 
 
-class Torch(Format):
+class Torch(OpenedFormat):
     """A torch.nn.Module with example_inputs, exported by torch.export or converted by pnnx."""
 
     name = "torch"
@@ -28,13 +29,7 @@ class Torch(Format):
 
         return is_torch_module(source)
 
-    def read(self, source: Any, options: CompileOptions) -> Module:
-        with self.open(source, options) as read:
-            return read(options)
-
-    def open(
-        self, source: Any, options: CompileOptions
-    ) -> AbstractContextManager[Callable[[CompileOptions], Module]]:
+    def open(self, source: Any, options: CompileOptions) -> "OpenedReader":
         if options.example_inputs is None:
             name = self.name_of(source)
             advice = "give example_inputs, what it is called on"

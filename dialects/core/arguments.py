@@ -114,6 +114,11 @@ def names(value: Any) -> str | tuple[str, ...]:
     raise Invalid("must be a string or several")
 
 
+def listed(given: str | Sequence[str]) -> tuple[str, ...]:
+    """Return names as a tuple: one alone may be given as a string."""
+    return (given,) if isinstance(given, str) else tuple(given)
+
+
 def path(value: Any) -> str:
     """Check the path of a file; None, and an empty one, are no file."""
     if value is None:

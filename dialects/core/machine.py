@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from .arguments import listed
 from .errors import CompileError
 
 NATIVE = "native"
@@ -118,15 +119,15 @@ def checked_names(names: str | Sequence[str]) -> tuple[str, ...]:
 
     Raises CompileError as `find_machines` does.
     """
-    listed = (names,) if isinstance(names, str) else tuple(names)
+    given = listed(names)
     known = machine_names()
-    if not listed:
+    if not given:
         raise CompileError(f"no machine is given, there are: {', '.join(known)}")
-    if unknown := [name for name in listed if name not in known]:
+    if unknown := [name for name in given if name not in known]:
         raise CompileError(f"no machine is called '{unknown[0]}', there are: {', '.join(known)}")
-    if twice := next((name for name in listed if listed.count(name) > 1), None):
+    if twice := next((name for name in given if given.count(name) > 1), None):
         raise CompileError(f"machine '{twice}' is given twice")
-    return listed
+    return given
 
 
 def _capability(machine: Machine) -> tuple[int, bool, int]:

@@ -10,6 +10,7 @@ from generated_decoders import LLAMA, MISTRAL, QWEN_3, Family, decoder
 
 onnxruntime = pytest.importorskip("onnxruntime")
 
+Arrays = dict[str, Any]
 STATES = {f"present.%d.{kind}": f"past_key_values.%d.{kind}" for kind in ("key", "value")}
 MOST = 48
 
@@ -111,12 +112,10 @@ def test_more_rows_than_the_cache_has_are_refused():
     assert not any(array.any() for array in caches.values())
 
 
-def test_caches_in_bytes_have_rounded_rows_with_scales():
-    """Those of the first layer depend on words alone: they are the rounded ones of f32."""
-    sessions = [compiled(LLAMA, MOST), compiled(LLAMA, MOST, "int8")]
-    full, less = (LLAMA.empty(1, MOST), LLAMA.empty(1, MOST))
-    scales = {f"{name}.scales": np.zeros(x.shape[:-1], np.float32) for name, x in less.items()}
-    less = {name: array.astype(np.int8) for name, array in less.items()} | scales
+def decoded(precision: str, less: Arrays, atol: float) -> tuple[Arrays, int]:
+    """Decode a text with caches of f32, and with `less`; returns the first ones, and their rows."""
+    sessions = [compiled(LLAMA, MOST), compiled(LLAMA, MOST, precision)]
+    full = LLAMA.empty(1, MOST)
     assert all(pair.in_place for pair in sessions[1].manifest.carried)
     rng = np.random.default_rng(2)
     rows = 0
@@ -126,8 +125,20 @@ def test_caches_in_bytes_have_rounded_rows_with_scales():
         feeds = {"input_ids": ids, "attention_mask": np.ones((1, rows), np.int64)}
         runs = zip(sessions, (full, less), strict=True)
         wanted, got = (session.run(feeds | caches)["logits"] for session, caches in runs)
-        np.testing.assert_allclose(got, wanted, atol=2e-1)
-    for name in ("past_key_values.0.key", "past_key_values.0.value"):
+        np.testing.assert_allclose(got, wanted, atol=atol)
+    return full, rows
+
+
+# What the first layer caches depends on words alone: it is what f32 has, rounded.
+FIRST_LAYER = ("past_key_values.0.key", "past_key_values.0.value")
+
+
+def test_caches_in_bytes_have_rounded_rows_with_scales():
+    empty = LLAMA.empty(1, MOST)
+    scales = {f"{name}.scales": np.zeros(x.shape[:-1], np.float32) for name, x in empty.items()}
+    less = {name: array.astype(np.int8) for name, array in empty.items()} | scales
+    full, rows = decoded("int8", less, 2e-1)
+    for name in FIRST_LAYER:
         largest = np.abs(full[name]).max(-1)
         np.testing.assert_allclose(less[f"{name}.scales"], largest / 127, rtol=1e-6)
         wide = less[name] * less[f"{name}.scales"][..., None]
@@ -137,19 +148,7 @@ def test_caches_in_bytes_have_rounded_rows_with_scales():
 
 
 def test_caches_in_half_precision_have_rounded_rows():
-    """Those of the first layer depend on words alone: they are the rounded ones of f32."""
-    sessions = [compiled(LLAMA, MOST), compiled(LLAMA, MOST, "fp16")]
-    full, half = (LLAMA.empty(1, MOST), LLAMA.empty(1, MOST))
-    half = {name: array.astype(np.float16) for name, array in half.items()}
-    assert all(pair.in_place for pair in sessions[1].manifest.carried)
-    rng = np.random.default_rng(2)
-    rows = 0
-    for length in (6, 1, 1, 9, 1):
-        rows += length
-        ids = rng.integers(0, LLAMA.words, (1, length))
-        feeds = {"input_ids": ids, "attention_mask": np.ones((1, rows), np.int64)}
-        runs = zip(sessions, (full, half), strict=True)
-        wanted, got = (session.run(feeds | caches)["logits"] for session, caches in runs)
-        np.testing.assert_allclose(got, wanted, atol=2e-2)
-    for name in ("past_key_values.0.key", "past_key_values.0.value"):
+    half = {name: array.astype(np.float16) for name, array in LLAMA.empty(1, MOST).items()}
+    full, _ = decoded("fp16", half, 2e-2)
+    for name in FIRST_LAYER:
         np.testing.assert_array_equal(half[name], full[name].astype(np.float16))

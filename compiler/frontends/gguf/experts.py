@@ -1,5 +1,6 @@
 """The feed-forward part of a layer that has experts. Source: `build_moe_ffn` of llama.cpp."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from ....dialects import tri
@@ -31,20 +32,21 @@ class ExpertLayer:
         return tri.Reshape.build(y, shape=(batch, length, hidden)).y
 
     def _feed(self, rows: Value, index: Value) -> Value:
-        gate, up = (
-            self.weights.expert_product(rows, f"{self.prefix}.ffn_{part}_exps", index)
-            for part in ("gate", "up")
+        return self._gated(
+            lambda x, part: self.weights.expert_product(x, f"{self.prefix}.ffn_{part}_exps", index),
+            rows,
         )
-        gated = tri.Mul.build(tri.Silu.build(gate).y, up).y
-        return self.weights.expert_product(gated, f"{self.prefix}.ffn_down_exps", index)
 
     def shared(self, x: Value) -> Value:
         """Feed all rows through the shared expert; the sigmoid of a product is its weight."""
-        gate, up = (
-            self.weights.product(x, f"{self.prefix}.ffn_{part}_shexp") for part in ("gate", "up")
+        made = self._gated(
+            lambda x, part: self.weights.product(x, f"{self.prefix}.ffn_{part}_shexp"), x
         )
-        gated = tri.Mul.build(tri.Silu.build(gate).y, up).y
-        made = self.weights.product(gated, f"{self.prefix}.ffn_down_shexp")
         direction = self.weights.vector(f"{self.prefix}.{SHARED_GATE}.weight")
         column = tri.Reshape.build(direction, shape=(tensor(direction).size, 1)).y
         return tri.Mul.build(made, tri.Sigmoid.build(tri.MatMul.build(x, column).y).y).y
+
+    @staticmethod
+    def _gated(product: Callable[[Value, str], Value], x: Value) -> Value:
+        gate, up = product(x, "gate"), product(x, "up")
+        return product(tri.Mul.build(tri.Silu.build(gate).y, up).y, "down")
