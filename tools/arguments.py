@@ -40,6 +40,9 @@ class Table(argparse.Action):
 MODEL = "an ONNX model (.onnx), a PNNX model (.param) or IR (.mlir)"
 """The kinds of models, for help texts; torch modules are compiled from Python."""
 
+WRITTEN = "a path that ends in .onnx, .param, .mlir (text) or .mlirbc (bytecode)"
+"""Where models are written, for help texts."""
+
 
 def add_option(parser: Any, name: str, **changed: Any) -> None:
     """Add the flag of one option of `CompileOptions`; `changed` are arguments of argparse."""

@@ -101,7 +101,8 @@ class StorageCast(TriOp):
 
 
 LARGEST_BYTE, SMALLEST_ROW = 127, 2.0**-100
-"""The largest number of a row of bytes; rows of floats that are all below the other are zeros."""
+"""The largest number of a row, or of a block, that is rounded to bytes; rows of floats that are all
+below the other are zeros."""
 
 
 class QuantizeRows(TriOp):

@@ -4,7 +4,7 @@ from ...dialects import tri
 from ...dialects.core.attributes import tensor_of
 from ...dialects.core.mlir import ir
 from ...dialects.core.sizes.dim import ceildiv
-from ...dialects.tri.linear_algebra.block_quantized import LARGEST
+from ...dialects.tri.quantize import LARGEST_BYTE
 from ..building import (
     Operand,
     absolute,
@@ -63,10 +63,10 @@ def _rounded(a: ir.Value, block: int) -> ir.Value:
         a = tri.Pad.build(a, pads=(0,) * (2 * rank - 1) + (full - depth,)).y
     apart = reshape(a, *rows, blocks, block)
     largest = reduce_max(absolute(apart), (rank,))
-    factor = where(equal(largest, 0), 0, div(LARGEST, largest))
+    factor = where(equal(largest, 0), 0, div(LARGEST_BYTE, largest))
     whole = tri.Round.build(mul(apart, factor)).y
-    kept = minimum(maximum(whole, -LARGEST), LARGEST)
-    joined = reshape(mul(kept, div(largest, LARGEST)), *rows, full)
+    kept = minimum(maximum(whole, -LARGEST_BYTE), LARGEST_BYTE)
+    joined = reshape(mul(kept, div(largest, LARGEST_BYTE)), *rows, full)
     if full == depth:
         return joined
     sizes, ones = (*rows, depth), (1,) * rank

@@ -17,7 +17,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--output",
         metavar="OUT",
         required=True,
-        help="a path that ends in .onnx, .param, .mlir (text) or .mlirbc (bytecode)",
+        help=arguments.WRITTEN,
     )
     for name in ("inputs", "outputs", "plugins", "shapes"):
         arguments.add_option(parser, name)

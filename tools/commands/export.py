@@ -18,7 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--output",
         metavar="OUT",
         required=True,
-        help="a path that ends in .onnx, .param, .mlir (text) or .mlirbc (bytecode)",
+        help=arguments.WRITTEN,
     )
     parser.add_argument(
         "--format",

@@ -10,15 +10,13 @@ from ...core.sizes.checks import need_same, need_same_shape
 from ...core.sizes.dim import ceildiv
 from ...core.tensor import Array, Tensor
 from ..dialect import TriOp
+from ..quantize import LARGEST_BYTE
 
 FLOATS = ("f32", "f16", "bf16")
 """The element types that are multiplied by numbers of few bits."""
 
 ROUNDED = "i8"
 """The type to which blocks of activations may be rounded."""
-
-LARGEST = 127
-"""What the largest number of a block is rounded to, or minus it."""
 
 MOST_ROUNDED = 1 << 15
 """The longest block of bytes times bytes whose sum fits in 32 bits."""
@@ -106,7 +104,7 @@ def round_blocks(a: Array, block: int) -> tuple[Array, Array]:
     """
     filled = np.pad(a, [(0, 0)] * (a.ndim - 1) + [(0, -a.shape[-1] % block)])
     apart = filled.reshape(*a.shape[:-1], -1, block)
-    largest, most = np.abs(apart).max(-1, keepdims=True), np.float32(LARGEST)
+    largest, most = np.abs(apart).max(-1, keepdims=True), np.float32(LARGEST_BYTE)
     factor = np.divide(most, largest, out=np.zeros_like(largest), where=largest != 0)
     with np.errstate(invalid="ignore"):
         numbers = np.clip(np.rint(apart * factor), -most, most).astype(np.int8)

@@ -3,7 +3,8 @@
 from .....dialects import cpu
 from .....dialects.core.sizes.atoms import Size
 from .....dialects.cpu.vnni import BYTES
-from .....dialects.tri.linear_algebra.block_quantized import LARGEST, ROUNDED
+from .....dialects.tri.linear_algebra.block_quantized import ROUNDED
+from .....dialects.tri.quantize import LARGEST_BYTE
 from ....kernels.arithmetic import compute_dtype
 from ...kernels.buffer import Buffer, Lanes, zero
 from ...kernels.builder import KernelBuilder
@@ -46,18 +47,18 @@ def lower_quantize_blocks(
 
         largest = strip.reduce("max", lambda i, lanes: load(i, lanes).abs(), dtype)
         some = largest.greater(0)
-        factor = some.select(largest.like(LARGEST) / largest, 0)
+        factor = some.select(largest.like(LARGEST_BYTE) / largest, 0)
 
         def rounded(i: list[IndexExpr], lanes: Lanes | None) -> Value:
             slope = factor if lanes is None else splat(factor, lanes.width)
             whole = (load(i, lanes) * slope).apply("roundeven")
-            return whole.maximum(-LARGEST).minimum(LARGEST)
+            return whole.maximum(-LARGEST_BYTE).minimum(LARGEST_BYTE)
 
         def store(i: list[IndexExpr], lanes: Lanes | None) -> None:
             number_of = rounded(i, lanes).cast("i32").cast(ROUNDED)
             integers.store(number_of, [*at, i[1]], lanes)
 
-        steps.store(largest / LARGEST, at)
+        steps.store(largest / LARGEST_BYTE, at)
         # Sums of whole numbers below 2^24 are exact in any order.
         totals.store(strip.reduce("add", rounded, dtype).cast("i32"), at)
         strip.each(store)
