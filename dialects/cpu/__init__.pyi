@@ -37,7 +37,9 @@ from .dot import pack_vnni_columns as pack_vnni_columns
 from .dot import pack_vnni_kernel_columns as pack_vnni_kernel_columns
 from .dot import pack_vnni_kernels as pack_vnni_kernels
 from .dot_blocks import DotBlockMatMul as DotBlockMatMul
+from .dot_blocks import DotIndexedBlockMatMul as DotIndexedBlockMatMul
 from .dot_blocks import QuantizeBlocks as QuantizeBlocks
+from .dot_blocks import check_rounded as check_rounded
 from .matmul import PackedMatMul as PackedMatMul
 from .packing import block_starts as block_starts
 from .packing import even_split as even_split

@@ -59,8 +59,12 @@ class BlockLayout:
     def pack(self, w: Array, scales: Array, zero_points: Array | None, width: int) -> Array:
         """Pack the operands of `tri.block_quantized_mat_mul` to ui8 [panels, blocks, bytes].
 
-        Columns whose scales are zero fill up the last panel.
+        Columns whose scales are zero fill up the last panel. Matrices of
+        `tri.indexed_block_mat_mul` are packed one after another: [matrices, panels, blocks, bytes].
         """
+        if w.ndim > 3:
+            zeros = [None] * len(w) if zero_points is None else zero_points
+            return np.stack([self.pack(*one, width) for one in zip(w, scales, zeros, strict=True)])
         columns, blocks, _ = w.shape
         panels = -(-columns // width)
 

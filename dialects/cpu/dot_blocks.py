@@ -15,6 +15,7 @@ from ..tri.linear_algebra.block_quantized import (
     check_sums,
     round_blocks,
 )
+from ..tri.linear_algebra.indexed import check_index
 from .block_quantized import BlockLayout, check_packed
 from .dialect import CpuOp
 
@@ -81,16 +82,7 @@ class DotBlockMatMul(CpuOp):
 
     def infer(self, a: Tensor, a_scales: Tensor, a_sums: Tensor, w: Tensor) -> Tensor:
         need_one_of("to", self.to, FLOATS)
-        check_sums(self.block)
-        if a.dtype != ROUNDED or a.rank < 2:
-            raise Invalid(f"multiplies {a}, must be {ROUNDED} [blocks, …, elements of one]")
-        need_same(a.shape[-1], self.block, f"has blocks of {self.block}, {a} has others")
-        for what, given, dtype in (("scales", a_scales, "f32"), ("sums", a_sums, SUMS)):
-            wanted = Tensor(a.shape[:-1], dtype)
-            fault = f"has {what} {given} of a, must be {wanted}"
-            need_same_shape(given.shape, wanted.shape, fault)
-            if given.dtype != dtype:
-                raise Invalid(fault)
+        check_rounded(self.block, a, a_scales, a_sums)
         check_packed(self.layout, a, a.shape[0], w, self.columns)
         return Tensor((*a.shape[1:-1], self.columns), self.to)
 
@@ -102,3 +94,71 @@ class DotBlockMatMul(CpuOp):
         steps = scales * a_scales.reshape(blocks, -1, 1)
         total = (sums.astype(np.float32) * steps).sum(0, np.float32)
         return total.reshape(*rows, self.columns).astype(numpy_dtype(self.to))
+
+
+class DotIndexedBlockMatMul(CpuOp):
+    """Multiply each row by the matrix that its index names, as `cpu.dot_block_mat_mul` does.
+
+    `w` is ui8 [matrices, panels, blocks, bytes of a block], `a` [blocks, rows, elements of one],
+    `index` [rows] of i32 or i64, and `y` [rows, `columns`]. A row whose index is not in
+    [0, matrices) has the product 0.
+    """
+
+    a: Operand
+    a_scales: Operand
+    a_sums: Operand
+    w: Operand
+    index: Operand
+    bits: int
+    block: int
+    columns: int
+    scales: str = "f32"
+    zero_points: str = ""
+    to: str = "f32"
+    y: Result
+
+    anchor = True
+
+    @property
+    def of_one(self) -> DotBlockMatMul:
+        """Return the product with one of the matrices."""
+        return DotBlockMatMul(**self.attributes)
+
+    @property
+    def layout(self) -> BlockLayout:
+        return self.of_one.layout
+
+    def infer(
+        self, a: Tensor, a_scales: Tensor, a_sums: Tensor, w: Tensor, index: Tensor
+    ) -> Tensor:
+        if a.rank != 3 or w.rank != 4:
+            raise Invalid(
+                f"multiplies {a} by {w}, must be [blocks, rows, elements of one] by bytes "
+                "[matrices, panels, blocks, bytes of one]"
+            )
+        check_index(index, Tensor(a.shape[1:], a.dtype))
+        return self.of_one.infer(a, a_scales, a_sums, Tensor(w.shape[1:], w.dtype))
+
+    def reference(self, a: Array, a_scales: Array, a_sums: Array, w: Array, index: Array) -> Array:
+        y = np.zeros((a.shape[1], self.columns), numpy_dtype(self.to))
+        for group, matrix in enumerate(w):
+            chosen = index == group
+            if not chosen.any():
+                continue
+            scales, sums = a_scales[:, chosen], a_sums[:, chosen]
+            y[chosen] = self.of_one.reference(a[:, chosen], scales, sums, matrix)
+        return y
+
+
+def check_rounded(block: int, a: Tensor, a_scales: Tensor, a_sums: Tensor) -> None:
+    """Raise Invalid unless a factor is what `cpu.quantize_blocks` makes."""
+    check_sums(block)
+    if a.dtype != ROUNDED or a.rank < 2:
+        raise Invalid(f"multiplies {a}, must be {ROUNDED} [blocks, …, elements of one]")
+    need_same(a.shape[-1], block, f"has blocks of {block}, {a} has others")
+    for what, given, dtype in (("scales", a_scales, "f32"), ("sums", a_sums, SUMS)):
+        wanted = Tensor(a.shape[:-1], dtype)
+        fault = f"has {what} {given} of a, must be {wanted}"
+        need_same_shape(given.shape, wanted.shape, fault)
+        if given.dtype != dtype:
+            raise Invalid(fault)

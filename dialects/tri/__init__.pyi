@@ -138,7 +138,9 @@ from .linear_algebra.block_quantized import round_blocks as round_blocks
 from .linear_algebra.coupling import CouplePairs as CouplePairs
 from .linear_algebra.equation import Equation as Equation
 from .linear_algebra.fourier import Dft as Dft
+from .linear_algebra.indexed import IndexedBlockMatMul as IndexedBlockMatMul
 from .linear_algebra.indexed import IndexedMatMul as IndexedMatMul
+from .linear_algebra.indexed import check_index as check_index
 from .linear_algebra.matmul import Einsum as Einsum
 from .linear_algebra.matmul import Gemm as Gemm
 from .linear_algebra.matmul import Linear as Linear

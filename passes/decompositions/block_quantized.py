@@ -28,30 +28,52 @@ from .registry import decomposes
 @decomposes(tri.BlockQuantizedMatMul)
 def block_quantized_mat_mul(op: tri.BlockQuantizedMatMul) -> ir.Value:
     if op.activations:
-        return _of_rounded(op)
-    rows, blocks, _ = shape_of(op.w)
+        operands = (*_of_rounded(op), op.zero_points and _plain(op.zero_points))
+        y = tri.BlockQuantizedMatMul.build(*operands, bits=op.bits, block=op.block).y
+    else:
+        y = mat_mul(cast(op.a, "f32"), transpose(_matrices(op), 1, 0))
+    return cast(y, tensor_of(op.y.type).dtype)
+
+
+@decomposes(tri.IndexedBlockMatMul)
+def indexed_block_mat_mul(op: tri.IndexedBlockMatMul) -> ir.Value:
+    if op.activations:
+        operands = (*_of_rounded(op), op.index, op.zero_points and _plain(op.zero_points))
+        y = tri.IndexedBlockMatMul.build(*operands, bits=op.bits, block=op.block).y
+    else:
+        turned = transpose(_matrices(op), 0, 2, 1)
+        y = tri.IndexedMatMul.build(cast(op.a, "f32"), turned, op.index).y
+    return cast(y, tensor_of(op.y.type).dtype)
+
+
+Product = tri.BlockQuantizedMatMul | tri.IndexedBlockMatMul
+
+
+def _matrices(op: Product) -> ir.Value:
+    """Build the matrices of few bits in f32: […, rows, depth]."""
+    *outer, blocks, _ = shape_of(op.w)
     depth = shape_of(op.a)[-1]
-    apart = (rows, blocks, 1)
+    apart = (*outer, blocks, 1)
     numbers = cast(tri.build_unpacked(op.w, op.bits), "f32")
     zero: Operand = 1 << op.bits - 1
     if op.zero_points is not None:
         zero = reshape(cast(op.zero_points, "f32"), *apart)
     scaled = mul(sub(numbers, zero), reshape(cast(op.scales, "f32"), *apart))
-    matrix = reshape(scaled, rows, blocks * op.block)
-    if blocks * op.block != depth:
-        matrix = tri.Slice.build(matrix, starts=(0, 0), sizes=(rows, depth), steps=(1, 1)).y
-    y = mat_mul(cast(op.a, "f32"), transpose(matrix, 1, 0))
-    return cast(y, tensor_of(op.y.type).dtype)
+    matrix = reshape(scaled, *outer, blocks * op.block)
+    if blocks * op.block == depth:
+        return matrix
+    starts, sizes = (0,) * (len(outer) + 1), (*outer, depth)
+    return tri.Slice.build(matrix, starts=starts, sizes=sizes, steps=(1,) * len(sizes)).y
 
 
-def _of_rounded(op: tri.BlockQuantizedMatMul) -> ir.Value:
-    """Build the product of activations that are rounded before it."""
-    zeros = op.zero_points
-    if zeros is not None and tensor_of(zeros.type).dtype != "ui8":
-        zeros = cast(zeros, "f32")
-    operands = (_rounded(cast(op.a, "f32"), op.block), op.w, cast(op.scales, "f32"), zeros)
-    y = tri.BlockQuantizedMatMul.build(*operands, bits=op.bits, block=op.block).y
-    return cast(y, tensor_of(op.y.type).dtype)
+def _of_rounded(op: Product) -> tuple[ir.Value, ir.Value, ir.Value]:
+    """Build activations that are rounded before the product, and its weights and scales."""
+    return _rounded(cast(op.a, "f32"), op.block), op.w, cast(op.scales, "f32")
+
+
+def _plain(zeros: ir.Value) -> ir.Value:
+    """Return zero points as a product in f32 takes them."""
+    return zeros if tensor_of(zeros.type).dtype == "ui8" else cast(zeros, "f32")
 
 
 def _rounded(a: ir.Value, block: int) -> ir.Value:

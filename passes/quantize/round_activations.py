@@ -1,5 +1,7 @@
 """Choose what activations are rounded to before they are multiplied by matrices of few bits."""
 
+from typing import Any
+
 from ...dialects import tri
 from ...dialects.core.module import Module
 from ...dialects.tri.linear_algebra.block_quantized import MOST_ROUNDED
@@ -23,19 +25,19 @@ class RoundActivations(Pass):
 
 
 class _Product(Pattern):
-    root = tri.BlockQuantizedMatMul
+    root = (tri.BlockQuantizedMatMul, tri.IndexedBlockMatMul)
 
     def __init__(self, to: str) -> None:
         self.to = to
 
-    def rewrite(self, op: tri.BlockQuantizedMatMul, rewriter: Rewriter) -> None:
+    def rewrite(
+        self, op: tri.BlockQuantizedMatMul | tri.IndexedBlockMatMul, rewriter: Rewriter
+    ) -> None:
         if op.activations == self.to:
             raise NoMatch(f"rounds to '{self.to}'")
         if self.to and op.block > MOST_ROUNDED:
             raise NoMatch(f"has blocks of {op.block}, sums of which may be too large")
-        operands = (op.a, op.w, op.scales, op.zero_points)
+        attributes: dict[str, Any] = {**op.attributes, "activations": self.to}
         with rewriter.before(op):
-            new = tri.BlockQuantizedMatMul.build(
-                *operands, bits=op.bits, block=op.block, activations=self.to
-            )
+            new = type(op).build(*op.operand_groups(), **attributes)
         rewriter.replace(op, new)

@@ -30,7 +30,7 @@ def flops(op: Op) -> int:
 
 def multiplies(op: Op) -> str:
     """Return the element type whose peak an op is held against: i8, bf16 or, for all else, f32."""
-    if isinstance(op, cpu.DotBlockMatMul):
+    if isinstance(op, (cpu.DotBlockMatMul, cpu.DotIndexedBlockMatMul)):
         return "i8"
     if not isinstance(op, (cpu.DotConv, cpu.DotMatMul, cpu.DotPanelConv)):
         return "f32"
@@ -97,7 +97,7 @@ def _mat_mul(op: Any) -> int:
     return 2 * y.size * a.shape[-1]
 
 
-def _dot_block_mat_mul(op: cpu.DotBlockMatMul) -> int:
+def _dot_block_mat_mul(op: cpu.DotBlockMatMul | cpu.DotIndexedBlockMatMul) -> int:
     a, y = _tensors((op.a, op.y))
     return 2 * y.size * a.shape[0] * op.block
 
@@ -164,6 +164,7 @@ _COUNTS: dict[str, Count] = {
     "cpu.blocked_winograd_conv": _blocked_winograd_conv,
     "cpu.dot_block_mat_mul": _dot_block_mat_mul,
     "cpu.dot_conv": _dot_conv,
+    "cpu.dot_indexed_block_mat_mul": _dot_block_mat_mul,
     "cpu.dot_lstm": _quantized_lstm,
     "cpu.dot_mat_mul": _mat_mul,
     "cpu.dot_panel_conv": _dot_panel_conv,
@@ -184,6 +185,7 @@ _COUNTS: dict[str, Count] = {
     "tri.einsum": _einsum,
     "tri.gemm": _gemm,
     "tri.gru": _recurrent,
+    "tri.indexed_block_mat_mul": _mat_mul,
     "tri.indexed_mat_mul": _mat_mul,
     "tri.lstm": _recurrent,
     "tri.mat_mul": _mat_mul,

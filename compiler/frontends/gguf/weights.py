@@ -68,10 +68,14 @@ class Weights:
         return self._with_bias(y, name, order)
 
     def expert_product(self, x: Value, name: str, index: Value) -> Value:
-        """Multiply each row, [M, columns], by the matrix of its expert: [M, rows].
-
-        Matrices are in f32, also those of few bits in the file.
-        """
+        """Multiply each row, [M, columns], by the matrix of its expert: [M, rows]."""
+        if self._tensors[f"{name}.weight"].is_blocked:
+            packed = self._packed_matrix(f"{name}.weight")
+            numbers, scales, zeros = self._packed(f"{name}.weight", packed)
+            bits, block = packed.bits, packed.block
+            return tri.IndexedBlockMatMul.build(
+                x, numbers, scales, index, zeros, bits=bits, block=block, activations=ROUNDED
+            ).y
         w = self._main.constant(f"{name}.weight", self._turned(f"{name}.weight"))
         return expert_product(x, w, None, index)
 

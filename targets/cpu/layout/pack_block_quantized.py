@@ -28,47 +28,90 @@ class PackBlockQuantized(Pass):
         tri.block_quantized_mat_mul %a, %w, %s   =>   cpu.packed_block_mat_mul %a, %packed
         tri.block_quantized_mat_mul %a, %w, %s {activations = "i8"}
             =>   cpu.dot_block_mat_mul (cpu.quantize_blocks %a), %packed
+        tri.indexed_block_mat_mul %a, %w, %s, %i {activations = "i8"}
+            =>   cpu.dot_indexed_block_mat_mul (cpu.quantize_blocks %a), %packed, %i
     """
 
     machine: str = NATIVE
 
     def run(self, module: Module) -> None:
-        rewrite(module, _PackBlocks(find_machine(self.machine)))
+        machine = find_machine(self.machine)
+        rewrite(module, _PackBlocks(machine), _PackIndexed(machine))
 
 
-class _PackBlocks(MachinePattern):
-    root = tri.BlockQuantizedMatMul
+Product = tri.BlockQuantizedMatMul | tri.IndexedBlockMatMul
 
-    def rewrite(self, op: tri.BlockQuantizedMatMul, rewriter: Rewriter) -> None:
+
+class _Packing(MachinePattern):
+    def packed(
+        self, op: Product, width: int, rewriter: Rewriter
+    ) -> tuple[ir.Value, dict[str, Any]]:
+        """Return the packed matrices, and the attributes that say how; none are empty."""
         stored = [op.w, op.scales, *([] if op.zero_points is None else [op.zero_points])]
-        for value in stored:
-            rewriter.need_constant(value)
-        a, columns = tensor_of(op.a.type), tensor_of(op.w.type).shape[0]
-        if not a.shape[-1] or not columns:
-            raise NoMatch("is empty")
         w, scales, *zeros = map(rewriter.constant, stored)
         scales = scales if tensor_of(op.scales.type).dtype != "f32" else _shortest(scales)
         types = [dtype_of(array.dtype) for array in (scales, *zeros)]
         layout = BlockLayout(op.bits, op.block, *types)
-        rows = a.size // a.shape[-1]
-        width = _width(self._tile(op, rows, columns), columns)
         packed = layout.pack(w, scales, zeros[0] if zeros else None, width)
-        weight = constant_before(op, packed, "weight", rewriter)
         given = {
             "bits": op.bits,
             "block": op.block,
-            "columns": columns,
+            "columns": w.shape[-3],
             "scales": types[0],
             "zero_points": types[1] if zeros else "",
         }
-        with rewriter.before(op):
-            rewriter.replace(op, _product(op, weight, given))
+        return constant_before(op, packed, "weight", rewriter), given
 
-    def _tile(self, op: tri.BlockQuantizedMatMul, rows: Size, columns: int) -> Tile:
-        if op.activations:
-            lanes = self.machine.lanes(32)
-            return Tile(1, min(BLOCK_VECTORS, -(-columns // lanes)), lanes)
-        return choose_tile(self.machine, "f32", rows, columns)
+    def check(self, op: Product, rewriter: Rewriter) -> None:
+        """Raise NoMatch unless the matrices are constant, and there is something to multiply."""
+        for value in (op.w, op.scales, *([] if op.zero_points is None else [op.zero_points])):
+            rewriter.need_constant(value)
+        if not tensor_of(op.a.type).shape[-1] or not tensor_of(op.w.type).size:
+            raise NoMatch("is empty")
+
+    def width(self, op: Product, rows: Size) -> int:
+        """Return the columns of a panel."""
+        columns = tensor_of(op.w.type).shape[-3]
+        if not op.activations:
+            return _width(choose_tile(self.machine, "f32", rows, columns), columns)
+        lanes = self.machine.lanes(32)
+        return _width(Tile(1, min(BLOCK_VECTORS, -(-columns // lanes)), lanes), columns)
+
+
+class _PackBlocks(_Packing):
+    root = tri.BlockQuantizedMatMul
+
+    def rewrite(self, op: tri.BlockQuantizedMatMul, rewriter: Rewriter) -> None:
+        self.check(op, rewriter)
+        a = tensor_of(op.a.type)
+        weight, given = self.packed(op, self.width(op, a.size // a.shape[-1]), rewriter)
+        with rewriter.before(op):
+            if not op.activations:
+                made = cpu.PackedBlockMatMul.build(op.a, weight, **given)
+            else:
+                made = cpu.DotBlockMatMul.build(*_rounded(op), weight, to=a.dtype, **given)
+            rewriter.replace(op, made)
+
+
+class _PackIndexed(_Packing):
+    root = tri.IndexedBlockMatMul
+
+    def rewrite(self, op: tri.IndexedBlockMatMul, rewriter: Rewriter) -> None:
+        if not op.activations:
+            raise NoMatch("does not round activations")
+        self.check(op, rewriter)
+        a = tensor_of(op.a.type)
+        weight, given = self.packed(op, self.width(op, a.shape[0]), rewriter)
+        with rewriter.before(op):
+            made = cpu.DotIndexedBlockMatMul.build(
+                *_rounded(op), weight, op.index, to=a.dtype, **given
+            )
+            rewriter.replace(op, made)
+
+
+def _rounded(op: Product) -> tuple[ir.Value, ir.Value, ir.Value]:
+    made = cpu.QuantizeBlocks.build(op.a, block=op.block)
+    return made.numbers, made.scales, made.sums
 
 
 def _shortest(scales: Array) -> Array:
@@ -76,18 +119,6 @@ def _shortest(scales: Array) -> Array:
     with np.errstate(over="ignore"):
         short = scales.astype(np.float16)
     return short if np.array_equal(short.astype(np.float32), scales) else scales
-
-
-def _product(
-    op: tri.BlockQuantizedMatMul, weight: ir.Value, given: dict[str, Any]
-) -> cpu.PackedBlockMatMul | cpu.DotBlockMatMul:
-    if not op.activations:
-        return cpu.PackedBlockMatMul.build(op.a, weight, **given)
-    rounded = cpu.QuantizeBlocks.build(op.a, block=op.block)
-    to = tensor_of(op.a.type).dtype
-    return cpu.DotBlockMatMul.build(
-        rounded.numbers, rounded.scales, rounded.sums, weight, to=to, **given
-    )
 
 
 FILLING = 1 / 16

@@ -7,9 +7,19 @@ from ..registry import accepts
 from .pad import framed
 
 
-@accepts(cpu.PackedMatMul, cpu.PackedBlockMatMul, cpu.DotBlockMatMul, cpu.LaneConv)
+@accepts(
+    cpu.PackedMatMul,
+    cpu.PackedBlockMatMul,
+    cpu.DotBlockMatMul,
+    cpu.DotIndexedBlockMatMul,
+    cpu.LaneConv,
+)
 def has_known_weights(
-    op: cpu.PackedMatMul | cpu.PackedBlockMatMul | cpu.DotBlockMatMul | cpu.LaneConv,
+    op: cpu.PackedMatMul
+    | cpu.PackedBlockMatMul
+    | cpu.DotBlockMatMul
+    | cpu.DotIndexedBlockMatMul
+    | cpu.LaneConv,
 ) -> bool:
     """Takes only weights whose sizes are known at compile time"""
     return tensor_of(op.w.type).is_static

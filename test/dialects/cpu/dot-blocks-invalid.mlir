@@ -69,3 +69,19 @@ func.func @a_block_is_missing(%a: tensor<4x2x16xi8>, %s: tensor<4x2xf32>, %t: te
   %0 = "cpu.dot_block_mat_mul"(%a, %s, %t, %w) {bits = 4, block = 16, columns = 5} : (tensor<4x2x16xi8>, tensor<4x2xf32>, tensor<4x2xi32>, tensor<1x3x96xui8>) -> tensor<2x5xf32>
   return
 }
+
+// -----
+
+func.func @one_matrix_by_index(%a: tensor<3x7x16xi8>, %s: tensor<3x7xf32>, %t: tensor<3x7xi32>, %w: tensor<1x3x80xui8>, %i: tensor<7xi64>) {
+  // expected-error @below {{'cpu.dot_indexed_block_mat_mul' op multiplies tensor<3x7x16xi8> by tensor<1x3x80xui8>, must be [blocks, rows, elements of one] by bytes [matrices, panels, blocks, bytes of one]}}
+  %0 = "cpu.dot_indexed_block_mat_mul"(%a, %s, %t, %w, %i) {bits = 4, block = 16, columns = 5, scales = "f16"} : (tensor<3x7x16xi8>, tensor<3x7xf32>, tensor<3x7xi32>, tensor<1x3x80xui8>, tensor<7xi64>) -> tensor<7x5xf32>
+  return
+}
+
+// -----
+
+func.func @index_of_fewer_rows(%a: tensor<3x7x16xi8>, %s: tensor<3x7xf32>, %t: tensor<3x7xi32>, %w: tensor<2x1x3x80xui8>, %i: tensor<6xi64>) {
+  // expected-error @below {{'cpu.dot_indexed_block_mat_mul' op has index tensor<6xi64> for rows tensor<7x16xi8>, must have one element for each row}}
+  %0 = "cpu.dot_indexed_block_mat_mul"(%a, %s, %t, %w, %i) {bits = 4, block = 16, columns = 5, scales = "f16"} : (tensor<3x7x16xi8>, tensor<3x7xf32>, tensor<3x7xi32>, tensor<2x1x3x80xui8>, tensor<6xi64>) -> tensor<7x5xf32>
+  return
+}

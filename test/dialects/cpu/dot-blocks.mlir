@@ -21,3 +21,14 @@ func.func @multiplies(%a: tensor<3x2x7x16xi8>, %s: tensor<3x2x7xf32>, %t: tensor
       : (tensor<3x2x7x16xi8>, tensor<3x2x7xf32>, tensor<3x2x7xi32>, tensor<1x3x80xui8>) -> tensor<2x7x5xbf16>
   return %0 : tensor<2x7x5xbf16>
 }
+
+// Two matrices, of which each row is multiplied by one.
+// CHECK-LABEL: func.func @multiplies_by_index
+// CHECK:         "cpu.dot_indexed_block_mat_mul"
+// CHECK-SAME:      {bits = 4 : i64, block = 16 : i64, columns = 5 : i64, scales = "f16"}
+// CHECK-SAME:      -> tensor<7x5xf32>
+func.func @multiplies_by_index(%a: tensor<3x7x16xi8>, %s: tensor<3x7xf32>, %t: tensor<3x7xi32>, %w: tensor<2x1x3x80xui8>, %i: tensor<7xi64>) -> tensor<7x5xf32> {
+  %0 = "cpu.dot_indexed_block_mat_mul"(%a, %s, %t, %w, %i) {bits = 4, block = 16, columns = 5, scales = "f16"}
+      : (tensor<3x7x16xi8>, tensor<3x7xf32>, tensor<3x7xi32>, tensor<2x1x3x80xui8>, tensor<7xi64>) -> tensor<7x5xf32>
+  return %0 : tensor<7x5xf32>
+}

@@ -32,3 +32,13 @@ func.func @keeps_long_blocks(%a: tensor<2x32xf32>, %w: tensor<5x1x32768xui8>, %s
       : (tensor<2x32xf32>, tensor<5x1x32768xui8>, tensor<5x1xf32>) -> tensor<2x5xf32>
   return %y : tensor<2x5xf32>
 }
+
+// CHECK-LABEL: func.func @rounds_rows_of_experts
+// CHECK:         tri.indexed_block_mat_mul{{.*}} {activations = "i8"
+// EXACT-LABEL: func.func @rounds_rows_of_experts
+// EXACT:         tri.indexed_block_mat_mul{{.*}} {bits
+func.func @rounds_rows_of_experts(%a: tensor<5x40xf32>, %w: tensor<4x2x3x8xui8>, %s: tensor<4x2x3xf32>, %index: tensor<5xi32>) -> tensor<5x2xf32> {
+  %y = "tri.indexed_block_mat_mul"(%a, %w, %s, %index) {bits = 4, block = 16}
+      : (tensor<5x40xf32>, tensor<4x2x3x8xui8>, tensor<4x2x3xf32>, tensor<5xi32>) -> tensor<5x2xf32>
+  return %y : tensor<5x2xf32>
+}

@@ -74,6 +74,18 @@ def dot_block_mat_mul(pick: Pick) -> Example:
     return Example((*rounded, packed), {**plain.attributes, "to": to})
 
 
+def dot_indexed_block_mat_mul(pick: Pick) -> Example:
+    plain = packed_block_mat_mul(pick)
+    (_, packed), groups, rows = plain.operands, pick.between(1, 3), pick.between(1, 9)
+    blocks, block = packed.shape[1], plain.attributes["block"]
+    a = pick.array((rows, blocks * block), "f32")
+    index = pick.array((rows,), pick.one("i32", "i64")) % (groups + 2) - 1
+    matrices = np.stack([np.roll(packed, group, axis=0) for group in range(groups)])
+    rounded = cpu.QuantizeBlocks(block=block).reference(a)
+    to = pick.one("f32", "f16", "bf16")
+    return Example((*rounded, matrices, index), {**plain.attributes, "to": to})
+
+
 def dot_mat_mul(pick: Pick) -> Example:
     dtype, depth, columns = pick.one(*PRODUCTS), pick.between(1, 70), pick.between(1, 40)
     a = pick.array((*pick.ints(pick.between(0, 2), 1, 3), pick.between(1, 20), depth), dtype)
@@ -290,6 +302,7 @@ CPU: dict[type[Op], Maker] = {
     cpu.PackedLstm: packed_lstm,
     cpu.PackedMatMul: packed_mat_mul,
     cpu.DotBlockMatMul: dot_block_mat_mul,
+    cpu.DotIndexedBlockMatMul: dot_indexed_block_mat_mul,
     cpu.QuantizeBlocks: quantize_blocks,
     cpu.PackedBlockMatMul: packed_block_mat_mul,
     cpu.PackedRnn: packed_rnn,

@@ -73,6 +73,18 @@ def block_quantized_mat_mul(pick: Pick) -> Example:
     return Example((a, w, scales, zeros), sizes)
 
 
+def indexed_block_mat_mul(pick: Pick) -> Example:
+    dtype, bits, block = pick.one("f32", "f16", "bf16"), pick.one(2, 4, 8), pick.one(16, 32)
+    rows, groups, columns, depth = (*pick.ints(3, 1, 4), pick.between(1, 70))
+    shape = (groups, columns, -(-depth // block))
+    w = pick.array((*shape, block * bits // 8), "ui8") * np.uint8(61)
+    zeros = pick.maybe(pick.array(shape, dtype, "ui8"))
+    index = pick.array((rows,), pick.one("i32", "i64")) % (groups + 2) - 1
+    operands = (pick.array((rows, depth), dtype), w, pick.array(shape, dtype), index, zeros)
+    sizes = {"bits": bits, "block": block, "activations": pick.one("", "i8")}
+    return Example(operands, sizes)
+
+
 def gemm(pick: Pick) -> Example:
     dtype, (m, k, n) = pick.one(*NUMBERS), pick.ints(3, 1, 3)
     trans_a, trans_b = pick.flag(), pick.flag()
@@ -324,6 +336,7 @@ NETWORKS: dict[type[tri.TriOp], Maker] = {
     tri.AveragePool: pool(*FLOATS, count_include_pad=flag),
     tri.LpPool: pool(*FLOATS, p=lambda pick: pick.one(1, 2)),
     tri.BlockQuantizedMatMul: block_quantized_mat_mul,
+    tri.IndexedBlockMatMul: indexed_block_mat_mul,
     tri.IndexedMatMul: indexed_mat_mul,
     tri.MatMul: mat_mul,
     tri.Gemm: gemm,

@@ -40,6 +40,18 @@ class RoundedRows:
         block, place = depth
         return load_word(self.numbers.part([block]), rows.first + r, place)
 
+    def after(self, first: IndexExpr) -> "RoundedRows":
+        """Return the rows from one on."""
+        return RoundedRows(
+            *(_after(each, first) for each in (self.numbers, self.scales, self.sums))
+        )
+
+
+def _after(rows: Buffer, first: IndexExpr) -> Buffer:
+    moved = rows.with_strides(rows.shape, rows.strides)
+    moved.offset = moved.offset + first * moved.strides[1]
+    return moved
+
 
 @dataclass(frozen=True, kw_only=True)
 class BlockContraction(Contraction):

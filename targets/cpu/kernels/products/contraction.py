@@ -26,6 +26,8 @@ from .panels import Fetch, Panel
 Left = Callable[[Rows, int, Sequence[IndexExpr]], Value]
 """Load the element of a row, by its number in the rows that are stored together, at a depth."""
 
+Finish = Callable[[IndexExpr, IndexExpr, Value, Lanes], None]
+"""Store a vector of sums, given its row and its first column."""
 
 Multiply = Callable[[Value, Value, Value], Value]
 """Multiply an element of a row, repeated in all lanes, by a vector of a panel; add to sums."""
@@ -54,7 +56,7 @@ class Contraction:
     dtype: str
     left: Left
     panel: Panel
-    finish: Callable[[IndexExpr, IndexExpr, Value, Lanes], None]
+    finish: Finish
     initial: Callable[[IndexExpr], Value] | None = None
     touch: Callable[[IndexExpr, IndexExpr], None] | None = None
     ahead: Callable[[Rows, Sequence[IndexExpr]], None] | None = None

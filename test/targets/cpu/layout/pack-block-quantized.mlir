@@ -73,3 +73,30 @@ func.func @rounds_once(%a: tensor<1x64xf16>) -> (tensor<1x96xf16>, tensor<1x64xf
       : (tensor<1x64xf16>, tensor<64x2x16xui8>, tensor<64x2xf16>) -> tensor<1x64xf16>
   return %y, %z : tensor<1x96xf16>, tensor<1x64xf16>
 }
+
+// Matrices that indices choose are packed one after another.
+// CHECK-LABEL:  func.func @packs_experts
+// CHECK-SAME:     (%[[A:.*]]: tensor<6x40xf32>, %[[I:.*]]: tensor<6xi32>)
+// CHECK:          %[[W:.*]] = "tri.{{.*}} -> tensor<2x1x3x160xui8>
+// CHECK:          %[[R:.*]]:3 = "cpu.quantize_blocks"(%[[A]]) {block = 16 : i64}
+// CHECK:          "cpu.dot_indexed_block_mat_mul"(%[[R]]#0, %[[R]]#1, %[[R]]#2, %[[W]], %[[I]])
+// CHECK-SAME:       {bits = 4 : i64, block = 16 : i64, columns = 5 : i64, scales = "f16"
+func.func @packs_experts(%a: tensor<6x40xf32>, %index: tensor<6xi32>) -> tensor<6x5xf32> {
+  %w = "tri.constant"() {value = dense<7> : tensor<2x5x3x8xui8>} : () -> tensor<2x5x3x8xui8>
+  %s = "tri.constant"() {value = dense<0.5> : tensor<2x5x3xf32>} : () -> tensor<2x5x3xf32>
+  %y = "tri.indexed_block_mat_mul"(%a, %w, %s, %index) {bits = 4, block = 16, activations = "i8"}
+      : (tensor<6x40xf32>, tensor<2x5x3x8xui8>, tensor<2x5x3xf32>, tensor<6xi32>) -> tensor<6x5xf32>
+  return %y : tensor<6x5xf32>
+}
+
+// Exact activations are arithmetic before they come here.
+// CHECK-LABEL:  func.func @keeps_exact_experts
+// CHECK-NOT:      cpu.dot_indexed_block_mat_mul
+// CHECK:          tri.indexed_block_mat_mul
+func.func @keeps_exact_experts(%a: tensor<6x40xf32>, %index: tensor<6xi32>) -> tensor<6x5xf32> {
+  %w = "tri.constant"() {value = dense<7> : tensor<2x5x3x8xui8>} : () -> tensor<2x5x3x8xui8>
+  %s = "tri.constant"() {value = dense<0.5> : tensor<2x5x3xf32>} : () -> tensor<2x5x3xf32>
+  %y = "tri.indexed_block_mat_mul"(%a, %w, %s, %index) {bits = 4, block = 16}
+      : (tensor<6x40xf32>, tensor<2x5x3x8xui8>, tensor<2x5x3xf32>, tensor<6xi32>) -> tensor<6x5xf32>
+  return %y : tensor<6x5xf32>
+}
