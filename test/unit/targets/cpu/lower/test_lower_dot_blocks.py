@@ -178,6 +178,32 @@ def test_a_row_has_the_same_bits_among_any_others() -> None:
         np.testing.assert_array_equal(got, whole[:count])
 
 
+INDICES = ((1,), (2, 2, 2, 2), (0, 1, 1, 2, 2, 2, -1, 3), (1,) * 20 + (0,) * 20, (2, 0) * 9)
+"""Rows that are alone, in tiles with one matrix and with several, and without a matrix."""
+
+
+@pytest.mark.parametrize("machine", [None, LEVELS[0]], ids=["here", "oldest"])
+def test_rows_multiply_the_matrices_of_their_indices(machine: Machine | None) -> None:
+    """Bits are those of the product with one matrix; the others are zeros."""
+    cases: list[Case] = []
+    for number, index in enumerate(INDICES):
+        rows, kind = (len(index),), KINDS[number % len(KINDS)]
+        matrices = [product(rows, 77, 70, kind) for _ in range(3)]
+        packed = np.stack([each.operands[-1] for each in matrices])
+        left = matrices[0].operands[:-1]
+        operands = (*left, packed, np.array(index, ("i4", "i8")[number % 2]))
+        named = Case("indexed", cpu.DotIndexedBlockMatMul, operands, matrices[0].attributes)
+        cases += [named, *(replace(each, operands=(*left, each.operands[-1])) for each in matrices)]
+    compiled = compile_cases(cases) if machine is None else compile_cases(cases, machine)
+    for number, index in enumerate(INDICES):
+        like = [Tensor((len(index), 70), "f32")]
+        places = range(4 * number, 4 * number + 4)
+        got, *each = (compiled.run(n, cases[n].inputs, like)[0] for n in places)
+        for row, group in enumerate(index):
+            wanted = each[group][row] if 0 <= group < 3 else np.zeros(70, np.float32)
+            np.testing.assert_array_equal(got[row], wanted)
+
+
 def test_the_largest_sums_are_exact() -> None:
     """Bytes that are all at the ends of their range, with zero points at the other end."""
     layout, depth = BlockLayout(8, 1 << 15, "f32", "ui8"), 1 << 15
