@@ -14,14 +14,13 @@ import time
 import weakref
 from array import array
 from functools import cache
-from operator import index
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import RunError
 from ..fork import ForkSafeLock, call_in_children
 from ..memory import Bases, address_of
+from ..numbers import checked_number
 from .elf import NativeLibrary, load_objects
 
 CODE = "cpu/threads.o"
@@ -203,15 +202,7 @@ def checked_threads(threads: object) -> int:
     """Return a number of threads, by default that of the cores; raise RunError for what is none."""
     if threads is None:
         return default_threads()
-    try:
-        number = 0 if isinstance(threads, bool) else index(threads)  # type: ignore[arg-type]
-    except TypeError:
-        number = 0
-    if not 1 <= number <= ThreadPool.MOST_THREADS:
-        raise RunError(
-            f"threads is {threads!r}, must be a number from 1 to {ThreadPool.MOST_THREADS}"
-        )
-    return number
+    return checked_number("threads", threads, 1, ThreadPool.MOST_THREADS)
 
 
 @cache
