@@ -314,6 +314,11 @@ class Contents(Frozen, kw_only=True):
         return range(self.first_stage + (stage - 1) * each, self.first_stage + stage * each)
 
     @property
+    def base_count(self) -> int:
+        """Return how many bases there are, in all memory spaces."""
+        return self.first_carried + self.arenas_of_stages
+
+    @property
     def first_space(self) -> int:
         """Return the first base that is in none of the memory of the process."""
         return FIRST_PORT + len(self.inputs) + len(self.outputs)

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from .gpu.exchange import DeviceArrayLike
     from .gpu.workspace import Workspace
     from .host.step import Ops
+    from .scheduling.scheduler import Scheduler
 
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
@@ -59,6 +60,7 @@ class Session(DeviceRuns, AddressRuns, Observing):
         threads: int | None = None,
         device: "int | Device" = 0,
         drivers: "Drivers" = _NONE,
+        scheduler: "str | Scheduler | None" = None,
     ) -> None:
         """Make `package` ready; `dialects` adds to, or replaces, those installed.
 
@@ -72,10 +74,15 @@ class Session(DeviceRuns, AddressRuns, Observing):
         a function that opens one: given the bytes of description and container, and the exact
         sizes of the program, it returns an object whose `run` takes and returns arrays of i8
         [N, H, W, C], in the order of the ports.
+
+        The `scheduler` does the steps of a run: `sequential` in order, as None does, `parallel`
+        those of different targets at once, and a `trivium.Scheduler` of your own, given as an
+        object or by `module:Class`, as it likes. Clones share it.
         """
+        found = _scheduler(scheduler)
         count = checked_threads(threads)
         options = {"dialects": dialects, "device": device, "drivers": drivers}
-        self._start(link(package, options, count), count)
+        self._start(link(package, options, count).scheduled_by(found), count)
         self._own_lock()
         self._bind_carried(package)
 
@@ -334,6 +341,14 @@ class Session(DeviceRuns, AddressRuns, Observing):
         if devices is None or devices.in_process.issuperset(bases):
             return zeros_of(pair)
         return devices.create(pair.output)
+
+
+def _scheduler(given: "str | Scheduler | None") -> "Scheduler | None":
+    if given is None:
+        return None
+    from .scheduling.find import find_scheduler
+
+    return find_scheduler(given)
 
 
 def _unpickled(data: bytes, threads: int) -> Session:

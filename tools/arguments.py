@@ -176,7 +176,19 @@ def add_load_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="read a package into memory, so that its file may change in place meanwhile",
     )
+    parser.add_argument(
+        "--scheduler",
+        metavar="NAME",
+        help="what does the steps of a run: sequential (the default), parallel (those of different "
+        "targets at once), or your own as module:Class",
+    )
     add_key_argument(parser)
+
+
+def session_options(flags: argparse.Namespace) -> dict[str, Any]:
+    """Return what a session is made with, of the flags of `add_load_arguments`."""
+    names = ("threads", "device", "scheduler")
+    return {name: getattr(flags, name) for name in names}
 
 
 def open_package(flags: argparse.Namespace, path: str) -> "Package":
