@@ -2,10 +2,10 @@
 
 import os
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeVar, TypeVarTuple, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from numpy.typing import ArrayLike, NDArray
 
@@ -26,6 +26,7 @@ from .plans.plan import Plan
 from .plans.plan_cache import Plans
 from .plans.ports import BoundRun, Ports
 from .program import Program, link
+from .serving.async_runs import AsyncRuns
 from .sizes.symbols import Symbols, spelled_ports
 from .sizes.values import Shapes
 from .slots import Slot, quote
@@ -40,13 +41,10 @@ if TYPE_CHECKING:
     from .host.step import Ops
     from .scheduling.scheduler import Scheduler
 
-T = TypeVar("T")
-Ts = TypeVarTuple("Ts")
-
 _NONE: Mapping[str, Any] = MappingProxyType({})
 
 
-class Session(DeviceRuns, AddressRuns, Observing):
+class Session(AsyncRuns, DeviceRuns, AddressRuns, Observing):
     """Run a package, one call at a time; `clone` it to run in several threads.
 
     Arrays may be on a GPU where the package runs on one. `with` closes the session at its end.
@@ -109,7 +107,7 @@ class Session(DeviceRuns, AddressRuns, Observing):
 
     def _renew(self) -> None:
         """Reset the lock: a forked process does not have the thread that may have locked it."""
-        self._busy = threading.Lock()
+        self._busy, self._queue = threading.Lock(), None
         self._prepare_fast_run()
 
     def _prepare_fast_run(self) -> None:
@@ -214,8 +212,7 @@ class Session(DeviceRuns, AddressRuns, Observing):
         return self._twin(self._program)
 
     def _twin(self, program: Program) -> "Session":
-        if self._closed:
-            raise _closed()
+        self._check_open()
         program.package.check_unchanged()
         twin = Session.__new__(Session)
         twin._start(program, self._threads)
@@ -228,7 +225,7 @@ class Session(DeviceRuns, AddressRuns, Observing):
         self._program.package.save(path)
 
     def close(self) -> None:
-        """Free what the session has on a GPU; it cannot run any more."""
+        """Free what the session has on a GPU when its runs are over; it cannot run any more."""
         if not self._closed:
             self._alone(self._close)
 
@@ -254,21 +251,10 @@ class Session(DeviceRuns, AddressRuns, Observing):
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _alone(self, work: Callable[[*Ts], T], *arguments: *Ts) -> T:
-        """Do what no other thread may do in this session meanwhile."""
-        busy = self._busy  # a step may fork, and the child has a lock of its own
-        if not busy.acquire(blocking=False):
-            raise RunError("the session is running in another thread: give each thread a clone()")
-        try:
-            if self._closed:
-                raise _closed()
-            return work(*arguments)
-        finally:
-            self._bases.release()
-            busy.release()
-
     def _close(self) -> None:
         self._closed = True
+        if self._queue is not None:
+            self._queue.close()
         for _, each in self._exact.opened:
             each._close()
         self._exact = ExactSessions((), self._open_exact)
@@ -358,7 +344,3 @@ def _unpickled(data: bytes, threads: int) -> Session:
 def _shapes(slots: Sequence[Slot]) -> Shapes:
     """Return the shapes of outputs; those of a package with symbols have no numbers."""
     return tuple(slot.shape for slot in slots)
-
-
-def _closed() -> RunError:
-    return RunError("the session is closed: open the package again")
