@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Sequence
 
     from .dla.step import Drivers
     from .errors import PackageError, RunError
@@ -54,6 +55,8 @@ def load(
     path: str | os.PathLike[str] | bytes | bytearray | memoryview,
     *,
     threads: int | None = None,
+    cores: str | Sequence[int] | None = None,
+    numa: int | None = None,
     device: int | Device = 0,
     drivers: Drivers | None = None,
     scheduler: str | Scheduler | None = None,
@@ -62,7 +65,7 @@ def load(
 ) -> Session:
     """Open the package at `path`, or that of the bytes of such a file, and make it ready to run.
 
-    `threads`, `device`, `drivers` and `scheduler` are those of `Session`. The file is mapped,
+    `threads`, `cores`, `numa` and what follows them are those of `Session`. The file is mapped,
     unless `mmap` is False; it must not be changed in place then. `key` is an Ed25519 public key, or
     several, each the path of a PEM file or its bytes: a package that none of them has signed is
     refused before anything in it is used. See docs/security.md. Raises PackageError and RunError.
@@ -71,8 +74,15 @@ def load(
     from .session import Session
 
     package = Package.open(path, mmap=mmap, key=key)
-    given = {"threads": threads, "device": device, "scheduler": scheduler}
-    return Session(package, drivers=drivers or {}, **given)
+    return Session(
+        package,
+        threads=threads,
+        cores=cores,
+        numa=numa,
+        device=device,
+        drivers=drivers or {},
+        scheduler=scheduler,
+    )
 
 
 def __getattr__(name: str) -> Any:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .binding import bind_body, bind_steps
+from .binding import bind_steps
 from .contents import FIRST_PORT, PROCESS, Port
 from .frozen import Frozen
 from .loader import Loader
@@ -40,7 +40,7 @@ class Program(Frozen):
     has in other memory spaces, by their names. `stages` know what of the manifest is known when.
     `exact` are programs for exact sizes. An `observer` watches runs, and a `selection` is the part
     of a run that is done; without one, it is the whole. A `scheduler` does the steps; without one,
-    they are done in order.
+    they are done in order. Threads are bound to `cores`, if there are any.
     """
 
     package: Package
@@ -54,6 +54,7 @@ class Program(Frozen):
     observer: "Observer | None" = None
     selection: "Selection | None" = None
     scheduler: "Scheduler | None" = None
+    cores: tuple[int, ...] = ()
 
     @property
     def inputs(self) -> tuple[Port, ...]:
@@ -105,6 +106,17 @@ class Program(Frozen):
         self, steps: Sequence[Step], binds: Sequence[Bind], state: SessionState
     ) -> tuple[list[Run], str]:
         """Return what doing steps calls, and the last queue."""
+        bound, busy = self._bind_freely(steps, binds, state)
+        if self.cores:
+            from .cores import on_cores
+
+            bound = [on_cores(self.cores, bound)]
+        return bound, busy
+
+    def _bind_freely(
+        self, steps: Sequence[Step], binds: Sequence[Bind], state: SessionState
+    ) -> tuple[list[Run], str]:
+        """Return what doing steps calls in any thread, and the last queue."""
         manifest = self.package.manifest
         if self.scheduler is None:
             return bind_steps(manifest, steps, binds, state)
@@ -161,12 +173,10 @@ class Program(Frozen):
         """
         manifest = self.package.manifest
         steps, binds = manifest.steps[start:stop], self.steps[start:stop]
-        if stop < len(self.steps) and self.scheduler is None:
-            return bind_body(manifest, steps, binds, state)
         bound, busy = self._bind(steps, binds, state)
-        if stop < len(self.steps):
-            return bound
-        return bound + list(self._copies(state, busy))
+        if stop == len(self.steps):
+            return bound + list(self._copies(state, busy))
+        return bound if busy == PROCESS else [*bound, state.spaces[busy].synchronize]
 
     def _copies(self, state: SessionState, busy: str) -> Iterator[Run]:
         """Yield the copies of outputs that are elsewhere: constants, inputs, other outputs.
@@ -229,7 +239,8 @@ def link(package: Package, options: Mapping[str, Any], threads: int = 1) -> Prog
     prepared = _compute_constants(stages.at(0), weights, load_steps, threads)
     exact = tuple(link(each, options, threads) for each in package.exact)
     machine = next((each.machine for each in exact), "") if manifest.only_exact else loader.machine
-    return Program(package, machine, weights, prepared, steps, spaces, stages, exact)
+    made = package, machine, weights, prepared, steps, spaces, stages, exact
+    return Program(*made, cores=options.get("cores", ()))
 
 
 def _compute_constants(

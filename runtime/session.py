@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .carried.state import CarriedState, StatePair, Value, zeros_of
 from .contents import Port, Symbol
+from .cores import checked_cores, spell_cores
 from .cpu.thread_pool import checked_threads
 from .errors import RunError
 from .fork import call_in_children
@@ -56,15 +57,22 @@ class Session(AsyncRuns, DeviceRuns, AddressRuns, Observing):
         dialects: "Mapping[str, Ops]" = _NONE,
         *,
         threads: int | None = None,
+        cores: "str | Sequence[int] | None" = None,
+        numa: int | None = None,
         device: "int | Device" = 0,
         drivers: "Drivers" = _NONE,
         scheduler: "str | Scheduler | None" = None,
     ) -> None:
         """Make `package` ready; `dialects` adds to, or replaces, those installed.
 
-        A run takes up to `threads` threads, as many as there are cores if that is None. All
-        sessions of the process share them: while one of them runs on several, others run on the
-        thread that called them. Results are the same, bit by bit, with any number.
+        A run takes up to `threads` threads: if that is None, as many as the package was compiled
+        for, or as there are cores. All sessions of the process share them: while one of them runs
+        on several, others run on the thread that called them. Results are the same, bit by bit,
+        with any number.
+
+        Threads may be bound to `cores`, `0-3` or [0, 1, 2, 3], or to those of the NUMA node `numa`,
+        or, if the package names some, to these unless cores is `all`: the thread that calls, while
+        it runs, and others, which sessions on the same cores share.
 
         What a package has for a GPU runs on number `device`; equal weights are there once.
 
@@ -78,8 +86,10 @@ class Session(AsyncRuns, DeviceRuns, AddressRuns, Observing):
         object or by `module:Class`, as it likes. Clones share it.
         """
         found = _scheduler(scheduler)
-        count = checked_threads(threads)
-        options = {"dialects": dialects, "device": device, "drivers": drivers}
+        settings = package.manifest.settings
+        bound = checked_cores(cores, numa, settings.cores)
+        count = checked_threads(settings.threads or None if threads is None else threads, bound)
+        options = {"dialects": dialects, "device": device, "drivers": drivers, "cores": bound}
         self._start(link(package, options, count).scheduled_by(found), count)
         self._own_lock()
         self._bind_carried(package)
@@ -130,6 +140,11 @@ class Session(AsyncRuns, DeviceRuns, AddressRuns, Observing):
     def threads(self) -> int:
         """Return on how many threads the session runs at most."""
         return self._threads
+
+    @property
+    def cores(self) -> tuple[int, ...]:
+        """Return the cores to which runs are bound; none where they are not."""
+        return self._program.cores
 
     @property
     def machine(self) -> str:
@@ -239,6 +254,7 @@ class Session(AsyncRuns, DeviceRuns, AddressRuns, Observing):
         from .spelling import spell_interface
 
         threads = f"{self._threads} thread{'s' * (self._threads > 1)}"
+        threads += f" on cores {spell_cores(self.cores)}" if self.cores else ""
         device = [] if self.device is None else [self.device.name]
         where = [f"{self.manifest.target} {self.machine}".rstrip(), *device, threads]
         where += ["closed"] * self._closed

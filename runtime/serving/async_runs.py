@@ -2,7 +2,6 @@
 
 import threading
 from collections.abc import Callable, Mapping
-from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar, TypeVarTuple
 
@@ -46,7 +45,7 @@ class AsyncRuns:
 
             self._queue = RunQueue(self._busy)
         given = _NONE if outputs is None else outputs
-        future = self._queue.submit(partial(self._owned, self._run, feeds, given))
+        future = self._queue.submit(lambda: self._owned(self._run, feeds, given))
         if future is None:
             raise _running()
         return future
