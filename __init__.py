@@ -16,7 +16,16 @@ if TYPE_CHECKING:
     from .compiler.quantize import quantize, quantize_weights
     from .dialects.core.errors import CompileError
     from .dialects.core.sizes.symbols import Range
-    from .runtime import Generator, PackageError, RunError, Sampling, Session, SessionPool, load
+    from .runtime import (
+        Generator,
+        PackageError,
+        RunError,
+        Sampling,
+        Scheduler,
+        Session,
+        SessionPool,
+        load,
+    )
 
 _EXPORTS = {
     "CompileError": ".dialects.core.errors",
@@ -25,6 +34,7 @@ _EXPORTS = {
     "Range": ".dialects.core.sizes.symbols",
     "RunError": ".runtime",
     "Sampling": ".runtime",
+    "Scheduler": ".runtime",
     "Session": ".runtime",
     "SessionPool": ".runtime",
     "build": ".compiler.driver",
@@ -43,6 +53,7 @@ __all__ = [
     "Range",
     "RunError",
     "Sampling",
+    "Scheduler",
     "Session",
     "SessionPool",
     "build",

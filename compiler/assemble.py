@@ -190,6 +190,7 @@ class _Assembly:
             carried_arenas=self.program.carried_stages,
             kept=kept_of(self.module.main),
             strings=self._strings(),
+            settings=options.settings,
         )
         return name_sizes(manifest) if symbols else manifest
 

@@ -30,20 +30,17 @@ def compile(model: Source | Package, options: CompileOptions) -> Session:
     differ from those of the module on the example. `trivium --list-formats` lists all formats.
 
     A package, open or by its path (`.trv`), has the IR in it compiled again for `machine`, with the
-    math that it was compiled with; `threads` and `progress` apart, the other options then have no
-    effect. Raises CompileError that lists all faults.
+    math that it was compiled with; `threads`, `cores` and `progress` apart, the other options then
+    have no effect. Raises CompileError that lists all faults.
     """
-    session = Session(_build(model, options), threads=options.threads)
+    session = Session(_build(model, options))
     find_format(model).check_session(session, model, options)
     return session
 
 
 @takes_options(CompileOptions)
 def build(model: Source | Package, options: CompileOptions) -> Package:
-    """Compile a model to a package; the model, the options and the errors are those of `compile`.
-
-    `threads` has no effect: it is an option of sessions.
-    """
+    """Compile a model to a package; model, options and errors are those of `compile`."""
     return _build(model, options)
 
 

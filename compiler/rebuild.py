@@ -24,8 +24,11 @@ def rebuild(package: Package, asked: CompileOptions) -> Package:
     """
     pools: WeightPools = {}
     manifest = package.manifest
+    threads = asked.threads or manifest.settings.threads or None
+    cores = manifest.settings.cores if asked.cores is None else asked.cores
+    asked = replace(asked, threads=threads, cores=cores)
     if manifest.only_exact:
-        main = Assembled(replace(manifest, exact=(), entries=()), {})
+        main = Assembled(replace(manifest, exact=(), entries=(), settings=asked.settings), {})
     else:
         main = _compiled(package, asked, pools)
     if not manifest.exact:
@@ -50,6 +53,8 @@ def _compiled(package: Package, asked: CompileOptions, pools: WeightPools) -> As
             precision=math.precision,
             machine=asked.machine,
             progress=asked.progress,
+            threads=asked.threads,
+            cores=asked.cores,
         )
         targets = choose_targets(targets_of(manifest))
         names = [name for target in targets for name in target.kept_entries]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Sequence
 
     from .dla.step import Drivers
     from .errors import PackageError, RunError
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from .generation.sampling import Sampling
     from .gpu.device import Device
     from .package import Package
+    from .scheduling.scheduler import Scheduler
     from .serving.session_pool import SessionPool
     from .session import Session
 
@@ -28,6 +30,7 @@ __all__ = [
     "PackageError",
     "RunError",
     "Sampling",
+    "Scheduler",
     "Session",
     "SessionPool",
     "load",
@@ -42,6 +45,7 @@ _HOMES = {
     "PackageError": ".errors",
     "RunError": ".errors",
     "Sampling": ".generation.sampling",
+    "Scheduler": ".scheduling.scheduler",
     "Session": ".session",
     "SessionPool": ".serving.session_pool",
 }
@@ -51,23 +55,34 @@ def load(
     path: str | os.PathLike[str] | bytes | bytearray | memoryview,
     *,
     threads: int | None = None,
+    cores: str | Sequence[int] | None = None,
+    numa: int | None = None,
     device: int | Device = 0,
     drivers: Drivers | None = None,
+    scheduler: str | Scheduler | None = None,
     mmap: bool | None = None,
     key: Keys | None = None,
 ) -> Session:
     """Open the package at `path`, or that of the bytes of such a file, and make it ready to run.
 
-    `threads`, `device` and `drivers` are those of `Session`. The file is mapped, unless `mmap` is
-    False; it must not be changed in place then. `key` is an Ed25519 public key, or several, each
-    the path of a PEM file or its bytes: a package that none of them has signed is refused before
-    anything in it is used. See docs/security.md. Raises PackageError and RunError.
+    `threads`, `cores`, `numa` and what follows them are those of `Session`. The file is mapped,
+    unless `mmap` is False; it must not be changed in place then. `key` is an Ed25519 public key, or
+    several, each the path of a PEM file or its bytes: a package that none of them has signed is
+    refused before anything in it is used. See docs/security.md. Raises PackageError and RunError.
     """
     from .package import Package
     from .session import Session
 
     package = Package.open(path, mmap=mmap, key=key)
-    return Session(package, threads=threads, device=device, drivers=drivers or {})
+    return Session(
+        package,
+        threads=threads,
+        cores=cores,
+        numa=numa,
+        device=device,
+        drivers=drivers or {},
+        scheduler=scheduler,
+    )
 
 
 def __getattr__(name: str) -> Any:

@@ -55,12 +55,12 @@ def _bound(
     return [
         state.spaces[each].synchronize
         if isinstance(each, str)
-        else _bind(contents, steps[each], binds[each], state)
+        else bind_step(contents, steps[each], binds[each], state)
         for each in order
     ]
 
 
-def _bind(contents: Contents, step: Step, bind: Bind, state: SessionState) -> Run:
+def bind_step(contents: Contents, step: Step, bind: Bind, state: SessionState) -> Run:
     """Return what does a step; it is watched where the state has an observer."""
     run = bind(state)
     if state.observer is None or step.finds:
@@ -128,7 +128,7 @@ def _rebound(
 ) -> Run:
     """Return what does a step in a state: the same as before where only its sizes are others."""
     if not isinstance(run, SizedRun):
-        return _bind(contents, step, bind, state)
+        return bind_step(contents, step, bind, state)
     run.resize(state)
     return run
 

@@ -17,6 +17,7 @@ from .contents import (
     MemorySpace,
     Port,
 )
+from .cores import MOST_THREADS
 from .dtypes import itemsize
 from .errors import PackageError
 from .kinds import is_kind
@@ -55,6 +56,7 @@ def _check_program(written: Manifest) -> None:
     _check_carried(written)
     _check_kept(written)
     _check_parts(manifest)
+    _check_settings(written)
     for i, step in enumerate(manifest.steps):
         _check_step(step, manifest, written, f"steps[{i}]")
     for i, step in enumerate(manifest.load_steps):
@@ -219,6 +221,14 @@ def _check_ports(manifest: Manifest) -> None:
                 f"'outputs[{i}].buffer' is {port.buffer}, which is in memory '{space}', must "
                 f"be copied to '{PROCESS}'"
             )
+
+
+def _check_settings(manifest: Manifest) -> None:
+    threads, cores = manifest.settings.threads, manifest.settings.cores
+    if not 0 <= threads <= MOST_THREADS:
+        raise PackageError(f"'settings.threads' is {threads}, must be from 0 to {MOST_THREADS}")
+    if list(cores) != sorted({*cores}) or (cores and cores[0] < 0):
+        raise PackageError(f"'settings.cores' is {list(cores)}, must be different, in order")
 
 
 def _check_port(port: Port, manifest: Manifest, where: str) -> None:

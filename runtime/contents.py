@@ -155,6 +155,16 @@ class Math(Frozen):
     precision: str = "f32"
 
 
+class RunSettings(Frozen):
+    """Say on how many threads sessions run unless their user says otherwise, and on which cores.
+
+    No threads stand for as many as there are cores, no cores for all that a process may use.
+    """
+
+    threads: int = field(default=0, metadata=LEFT_OUT)
+    cores: tuple[int, ...] = field(default=(), metadata=LEFT_OUT)
+
+
 class Entry(Frozen):
     """Vouch for one file of the package."""
 
@@ -229,11 +239,11 @@ class Contents(Frozen, kw_only=True):
     sizes of a run are known, and the offsets of the `regions` of arenas are computed. What long
     expressions have in common has names: `named_sizes`, each of which may use earlier ones.
 
-    What is `carried` from run to run are new values of inputs. Outputs that are `kept` are not
-    returned by a run, but held by the session. Each value that a loop carries with
-    sizes that change has an arena of its own in the memory of the process: `carried_arenas` lists
-    the stages of these. Of the constants that are text, weights have handles; `strings` lists the
-    text itself.
+    Sessions run as the `settings` say unless they are told. What is `carried` from run to run are
+    new values of inputs. Outputs that are `kept` are not returned by a run, but held by the
+    session. Each value that a loop carries with sizes that change has an arena of its own in the
+    memory of the process: `carried_arenas` lists the stages of these. Of the constants that are
+    text, weights have handles; `strings` lists the text itself.
     """
 
     producer: str
@@ -256,6 +266,7 @@ class Contents(Frozen, kw_only=True):
     carried_arenas: tuple[int, ...] = field(default=(), metadata=LEFT_OUT)
     kept: tuple[str, ...] = field(default=(), metadata=LEFT_OUT)
     strings: tuple[str, ...] = field(default=(), metadata=LEFT_OUT)
+    settings: RunSettings = field(default=RunSettings(), metadata=LEFT_OUT)
 
     @cached_property
     def symbolic_buffers(self) -> frozenset[int]:
@@ -312,6 +323,11 @@ class Contents(Frozen, kw_only=True):
         """Return the bases of the arenas that are new when a stage begins."""
         each = 1 + len(self.spaces)
         return range(self.first_stage + (stage - 1) * each, self.first_stage + stage * each)
+
+    @property
+    def base_count(self) -> int:
+        """Return how many bases there are, in all memory spaces."""
+        return self.first_carried + self.arenas_of_stages
 
     @property
     def first_space(self) -> int:

@@ -201,6 +201,10 @@ class Bases:
             return Place(device.address + offset, device.space)
         return Place(self.arrays[base].ctypes.data + offset)
 
+    def buffer(self, index: int) -> Buffer:
+        """Return the description of a buffer."""
+        return self._buffers[index]
+
     def size_bytes(self, index: int) -> int:
         """Return how many bytes a buffer takes."""
         return self._buffers[index].size_bytes

@@ -1,6 +1,6 @@
 """Prepare a package to run; the result is read-only and shared by sessions."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from types import MappingProxyType
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .binding import bind_body, bind_steps
+from .binding import bind_steps
 from .contents import FIRST_PORT, PROCESS, Port
 from .frozen import Frozen
 from .loader import Loader
@@ -20,12 +20,14 @@ from .package import Package
 from .plans.enter import enter
 from .sizes.stages import Stages
 from .state import SessionState
-from .step import Bind, Run, all_steps
+from .step import Bind, Run, Step, all_steps
 from .strings import Strings
 
 if TYPE_CHECKING:
+    from .observe.calls import CallTable
     from .observe.observer import Observer
     from .observe.selection import Selection
+    from .scheduling.scheduler import Scheduler
 
 NO_SPACES: Mapping[str, PackageMemory] = MappingProxyType({})
 
@@ -37,7 +39,8 @@ class Program(Frozen):
     `prepared` are the constants that the load steps have computed. `spaces` are what the package
     has in other memory spaces, by their names. `stages` know what of the manifest is known when.
     `exact` are programs for exact sizes. An `observer` watches runs, and a `selection` is the part
-    of a run that is done; without one, it is the whole.
+    of a run that is done; without one, it is the whole. A `scheduler` does the steps; without one,
+    they are done in order. Threads are bound to `cores`, if there are any.
     """
 
     package: Package
@@ -50,6 +53,8 @@ class Program(Frozen):
     exact: "tuple[Program, ...]" = ()
     observer: "Observer | None" = None
     selection: "Selection | None" = None
+    scheduler: "Scheduler | None" = None
+    cores: tuple[int, ...] = ()
 
     @property
     def inputs(self) -> tuple[Port, ...]:
@@ -94,8 +99,49 @@ class Program(Frozen):
             steps = [steps[number] for number in self.selection.steps]
             binds = [binds[number] for number in self.selection.steps]
             entering = list(self._entering(state, self.selection))
-        bound, busy = bind_steps(manifest, steps, binds, state)
+        bound, busy = self._bind(steps, binds, state)
         return entering + bound + list(self._copies(state, busy))
+
+    def _bind(
+        self, steps: Sequence[Step], binds: Sequence[Bind], state: SessionState
+    ) -> tuple[list[Run], str]:
+        """Return what doing steps calls, and the last queue."""
+        bound, busy = self._bind_freely(steps, binds, state)
+        if self.cores:
+            from .cores import on_cores
+
+            bound = [on_cores(self.cores, bound)]
+        return bound, busy
+
+    def _bind_freely(
+        self, steps: Sequence[Step], binds: Sequence[Bind], state: SessionState
+    ) -> tuple[list[Run], str]:
+        """Return what doing steps calls in any thread, and the last queue."""
+        manifest = self.package.manifest
+        if self.scheduler is None:
+            return bind_steps(manifest, steps, binds, state)
+        from .scheduling.tasks import scheduled
+
+        in_process = _ports_in_process(manifest)
+        work = self._calls, steps, binds, state, self.scheduler, in_process
+        return [scheduled(manifest, *work)], PROCESS
+
+    @cached_property
+    def _calls(self) -> "CallTable":
+        from .observe.calls import CallTable
+
+        return CallTable(self.package)
+
+    def scheduled_by(self, scheduler: "Scheduler | None") -> "Program":
+        """Return the same program, and those for exact sizes, with a scheduler.
+
+        Raises RunError where the package does not list the calls of its native code.
+        """
+        if scheduler is None:
+            return self
+        self._calls.check()
+        exact = tuple(each.scheduled_by(scheduler) for each in self.exact)
+        return self.changed(scheduler=scheduler, exact=exact)
 
     def _entering(self, state: SessionState, selection: "Selection") -> Iterator[Run]:
         """Yield what gives a part of a run memory for values between its inputs and outputs.
@@ -127,10 +173,10 @@ class Program(Frozen):
         """
         manifest = self.package.manifest
         steps, binds = manifest.steps[start:stop], self.steps[start:stop]
-        if stop < len(self.steps):
-            return bind_body(manifest, steps, binds, state)
-        bound, busy = bind_steps(manifest, steps, binds, state)
-        return bound + list(self._copies(state, busy))
+        bound, busy = self._bind(steps, binds, state)
+        if stop == len(self.steps):
+            return bound + list(self._copies(state, busy))
+        return bound if busy == PROCESS else [*bound, state.spaces[busy].synchronize]
 
     def _copies(self, state: SessionState, busy: str) -> Iterator[Run]:
         """Yield the copies of outputs that are elsewhere: constants, inputs, other outputs.
@@ -193,7 +239,8 @@ def link(package: Package, options: Mapping[str, Any], threads: int = 1) -> Prog
     prepared = _compute_constants(stages.at(0), weights, load_steps, threads)
     exact = tuple(link(each, options, threads) for each in package.exact)
     machine = next((each.machine for each in exact), "") if manifest.only_exact else loader.machine
-    return Program(package, machine, weights, prepared, steps, spaces, stages, exact)
+    made = package, machine, weights, prepared, steps, spaces, stages, exact
+    return Program(*made, cores=options.get("cores", ()))
 
 
 def _compute_constants(

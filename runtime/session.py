@@ -2,15 +2,16 @@
 
 import os
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeVar, TypeVarTuple, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from numpy.typing import ArrayLike, NDArray
 
 from .carried.state import CarriedState, StatePair, Value, zeros_of
 from .contents import Port, Symbol
+from .cores import checked_cores, spell_cores
 from .cpu.thread_pool import checked_threads
 from .errors import RunError
 from .fork import call_in_children
@@ -26,6 +27,7 @@ from .plans.plan import Plan
 from .plans.plan_cache import Plans
 from .plans.ports import BoundRun, Ports
 from .program import Program, link
+from .serving.async_runs import AsyncRuns
 from .sizes.symbols import Symbols, spelled_ports
 from .sizes.values import Shapes
 from .slots import Slot, quote
@@ -38,14 +40,12 @@ if TYPE_CHECKING:
     from .gpu.exchange import DeviceArrayLike
     from .gpu.workspace import Workspace
     from .host.step import Ops
-
-T = TypeVar("T")
-Ts = TypeVarTuple("Ts")
+    from .scheduling.scheduler import Scheduler
 
 _NONE: Mapping[str, Any] = MappingProxyType({})
 
 
-class Session(DeviceRuns, AddressRuns, Observing):
+class Session(AsyncRuns, DeviceRuns, AddressRuns, Observing):
     """Run a package, one call at a time; `clone` it to run in several threads.
 
     Arrays may be on a GPU where the package runs on one. `with` closes the session at its end.
@@ -57,14 +57,22 @@ class Session(DeviceRuns, AddressRuns, Observing):
         dialects: "Mapping[str, Ops]" = _NONE,
         *,
         threads: int | None = None,
+        cores: "str | Sequence[int] | None" = None,
+        numa: int | None = None,
         device: "int | Device" = 0,
         drivers: "Drivers" = _NONE,
+        scheduler: "str | Scheduler | None" = None,
     ) -> None:
         """Make `package` ready; `dialects` adds to, or replaces, those installed.
 
-        A run takes up to `threads` threads, as many as there are cores if that is None. All
-        sessions of the process share them: while one of them runs on several, others run on the
-        thread that called them. Results are the same, bit by bit, with any number.
+        A run takes up to `threads` threads: if that is None, as many as the package was compiled
+        for, or as there are cores. All sessions of the process share them: while one of them runs
+        on several, others run on the thread that called them. Results are the same, bit by bit,
+        with any number.
+
+        Threads may be bound to `cores`, `0-3` or [0, 1, 2, 3], or to those of the NUMA node `numa`,
+        or, if the package names some, to these unless cores is `all`: the thread that calls, while
+        it runs, and others, which sessions on the same cores share.
 
         What a package has for a GPU runs on number `device`; equal weights are there once.
 
@@ -72,10 +80,17 @@ class Session(DeviceRuns, AddressRuns, Observing):
         a function that opens one: given the bytes of description and container, and the exact
         sizes of the program, it returns an object whose `run` takes and returns arrays of i8
         [N, H, W, C], in the order of the ports.
+
+        The `scheduler` does the steps of a run: `sequential` in order, as None does, `parallel`
+        those of different targets at once, and a `trivium.Scheduler` of your own, given as an
+        object or by `module:Class`, as it likes. Clones share it.
         """
-        count = checked_threads(threads)
-        options = {"dialects": dialects, "device": device, "drivers": drivers}
-        self._start(link(package, options, count), count)
+        found = _scheduler(scheduler)
+        settings = package.manifest.settings
+        bound = checked_cores(cores, numa, settings.cores)
+        count = checked_threads(settings.threads or None if threads is None else threads, bound)
+        options = {"dialects": dialects, "device": device, "drivers": drivers, "cores": bound}
+        self._start(link(package, options, count).scheduled_by(found), count)
         self._own_lock()
         self._bind_carried(package)
 
@@ -102,7 +117,7 @@ class Session(DeviceRuns, AddressRuns, Observing):
 
     def _renew(self) -> None:
         """Reset the lock: a forked process does not have the thread that may have locked it."""
-        self._busy = threading.Lock()
+        self._busy, self._queue = threading.Lock(), None
         self._prepare_fast_run()
 
     def _prepare_fast_run(self) -> None:
@@ -125,6 +140,11 @@ class Session(DeviceRuns, AddressRuns, Observing):
     def threads(self) -> int:
         """Return on how many threads the session runs at most."""
         return self._threads
+
+    @property
+    def cores(self) -> tuple[int, ...]:
+        """Return the cores to which runs are bound; none where they are not."""
+        return self._program.cores
 
     @property
     def machine(self) -> str:
@@ -207,8 +227,7 @@ class Session(DeviceRuns, AddressRuns, Observing):
         return self._twin(self._program)
 
     def _twin(self, program: Program) -> "Session":
-        if self._closed:
-            raise _closed()
+        self._check_open()
         program.package.check_unchanged()
         twin = Session.__new__(Session)
         twin._start(program, self._threads)
@@ -221,7 +240,7 @@ class Session(DeviceRuns, AddressRuns, Observing):
         self._program.package.save(path)
 
     def close(self) -> None:
-        """Free what the session has on a GPU; it cannot run any more."""
+        """Free what the session has on a GPU when its runs are over; it cannot run any more."""
         if not self._closed:
             self._alone(self._close)
 
@@ -235,6 +254,7 @@ class Session(DeviceRuns, AddressRuns, Observing):
         from .spelling import spell_interface
 
         threads = f"{self._threads} thread{'s' * (self._threads > 1)}"
+        threads += f" on cores {spell_cores(self.cores)}" if self.cores else ""
         device = [] if self.device is None else [self.device.name]
         where = [f"{self.manifest.target} {self.machine}".rstrip(), *device, threads]
         where += ["closed"] * self._closed
@@ -247,21 +267,10 @@ class Session(DeviceRuns, AddressRuns, Observing):
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _alone(self, work: Callable[[*Ts], T], *arguments: *Ts) -> T:
-        """Do what no other thread may do in this session meanwhile."""
-        busy = self._busy  # a step may fork, and the child has a lock of its own
-        if not busy.acquire(blocking=False):
-            raise RunError("the session is running in another thread: give each thread a clone()")
-        try:
-            if self._closed:
-                raise _closed()
-            return work(*arguments)
-        finally:
-            self._bases.release()
-            busy.release()
-
     def _close(self) -> None:
         self._closed = True
+        if self._queue is not None:
+            self._queue.close()
         for _, each in self._exact.opened:
             each._close()
         self._exact = ExactSessions((), self._open_exact)
@@ -336,6 +345,14 @@ class Session(DeviceRuns, AddressRuns, Observing):
         return devices.create(pair.output)
 
 
+def _scheduler(given: "str | Scheduler | None") -> "Scheduler | None":
+    if given is None:
+        return None
+    from .scheduling.find import find_scheduler
+
+    return find_scheduler(given)
+
+
 def _unpickled(data: bytes, threads: int) -> Session:
     return Session(Package.open(data), threads=threads)
 
@@ -343,7 +360,3 @@ def _unpickled(data: bytes, threads: int) -> Session:
 def _shapes(slots: Sequence[Slot]) -> Shapes:
     """Return the shapes of outputs; those of a package with symbols have no numbers."""
     return tuple(slot.shape for slot in slots)
-
-
-def _closed() -> RunError:
-    return RunError("the session is closed: open the package again")

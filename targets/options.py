@@ -20,10 +20,13 @@ from ..dialects.core.arguments import (
     size_sets,
     sizes,
     texts,
+    whole_number,
 )
-from ..dialects.core.errors import CompileError
+from ..dialects.core.errors import CompileError, Invalid
 from ..dialects.core.machine import NATIVE, Machine, checked_names, find_machines, machine_names
 from ..runtime import SUFFIX
+from ..runtime.cores import MOST_THREADS, parse_cores
+from ..runtime.errors import RunError
 from .generation_sizes import GenerationSizes, generation_text, sizes_of_generation
 from .option import (
     check_options,
@@ -38,6 +41,7 @@ from .option import (
 if TYPE_CHECKING:
     from ..dialects.core.tensor import Array, Bindings
     from ..passes.pipeline import Instrumentation
+    from ..runtime.contents import RunSettings
 
 FAST, STRICT = "fast", "strict"
 MATHS = (FAST, STRICT)
@@ -71,13 +75,12 @@ LEVELS = (0, 1, 2)
 """The levels of optimisation."""
 
 
-def _threads(value: Any) -> int | None:
-    """Check a number of threads; numpy, which the thread pool imports, is slow to import."""
-    if value is None:
-        return None
-    from ..runtime.cpu.thread_pool import checked_threads
-
-    return checked_threads(value)
+def _cores(value: Any) -> tuple[int, ...]:
+    """Check a list of cores; whether there are such, sessions check."""
+    try:
+        return parse_cores(value)
+    except RunError:
+        raise Invalid("must be like '0-3,8', [0, 1] or 'all'") from None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -279,7 +282,23 @@ class CompileOptions:
         (), "instrumentation that sees the IR around each pass: docs/opt.md", anything, flag=None
     )
     threads: int | None = option(
-        None, "how many threads the session may use, by default one per core", _threads, flag=None
+        None,
+        "on how many threads sessions of the package run unless they are told, by default one for "
+        "each core",
+        optional(whole_number(1, MOST_THREADS)),
+        metavar="N",
+        parse=int,
+        rebuilds=True,
+        package_only=True,
+    )
+    cores: "str | Sequence[int] | None" = option(
+        None,
+        "the cores to which sessions of the package bind their threads unless they are told, as "
+        "0-3,8; none by default",
+        optional(_cores),
+        metavar="LIST",
+        rebuilds=True,
+        package_only=True,
     )
 
     def __post_init__(self) -> None:
@@ -319,6 +338,13 @@ class CompileOptions:
     def machines(self) -> tuple[Machine, ...]:
         """Return the machines that code is made for, the most capable one first."""
         return find_machines(self.machine)
+
+    @property
+    def settings(self) -> "RunSettings":
+        """Return how sessions of the package run unless they are told."""
+        from ..runtime.contents import RunSettings  # which imports numpy
+
+        return RunSettings(self.threads or 0, parse_cores(self.cores))
 
     @property
     def plugin_names(self) -> tuple[str, ...]:

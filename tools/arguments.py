@@ -108,14 +108,19 @@ def add_compile_arguments(
     With `package`, options that only a package records are among them.
     """
     group = parser.add_argument_group("how to compile")
-    for each in OPTIONS:
-        if each.flag and each.name not in without and (package or not each.package_only):
-            _add(group, each, {})
+    added = [
+        each
+        for each in OPTIONS
+        if each.flag and each.name not in without and (package or not each.package_only)
+    ]
+    for each in added:
+        _add(group, each, {})
+    parser.set_defaults(compile_options=[each.name for each in added])
 
 
 def compile_arguments(flags: argparse.Namespace) -> dict[str, Any]:
     """Return the options that flags were given for, as the keywords of `compile`."""
-    given = {each.name: getattr(flags, each.name, None) for each in OPTIONS if each.flag}
+    given = {name: getattr(flags, name) for name in flags.compile_options}
     return {name: value for name, value in given.items() if value not in (None, {})}
 
 
@@ -165,7 +170,13 @@ def add_load_arguments(parser: argparse.ArgumentParser) -> None:
         "--threads",
         metavar="N",
         type=count,
-        help="run on up to N threads, by default one for each core",
+        help="run on up to N threads, by default as the package says, or one for each core",
+    )
+    parser.add_argument(
+        "--cores", metavar="LIST", help="bind threads to these cores, as 0-3,8, or to none: all"
+    )
+    parser.add_argument(
+        "--numa", metavar="N", type=int, help="bind threads to the cores of this NUMA node"
     )
     parser.add_argument(
         "--device",
@@ -179,7 +190,19 @@ def add_load_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="read a package into memory, so that its file may change in place meanwhile",
     )
+    parser.add_argument(
+        "--scheduler",
+        metavar="NAME",
+        help="what does the steps of a run: sequential (the default), parallel (those of different "
+        "targets at once), or your own as module:Class",
+    )
     add_key_argument(parser)
+
+
+def session_options(flags: argparse.Namespace) -> dict[str, Any]:
+    """Return what a session is made with, of the flags of `add_load_arguments`."""
+    names = ("threads", "cores", "numa", "device", "scheduler")
+    return {name: getattr(flags, name) for name in names}
 
 
 def open_package(flags: argparse.Namespace, path: str) -> "Package":

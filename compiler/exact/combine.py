@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from ...runtime.contents import RunSettings
 from ...runtime.file.checksum import checksum
 from ...runtime.manifest import ExactProgram
 from ...runtime.package import Package
@@ -32,7 +33,7 @@ def combined(
     exact: list[ExactProgram] = []
     for number, (sizes, assembled) in enumerate(programs):
         made = with_weights(assembled, weights)
-        package = Package.create(made.manifest, made.entries)
+        package = Package.create(replace(made.manifest, settings=RunSettings()), made.entries)
         exact.append(ExactProgram(sizes, package.manifest))
         for entry in package.manifest.entries:
             content = entry.size, entry.checksum

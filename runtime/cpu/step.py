@@ -125,7 +125,8 @@ class CpuStep(Step):
             )
         library = loader.once("cpu", lambda: _load(loader))
         address = library.address(self.symbol)
-        pool, own_bytes = pool_of(loader.entries[CODE]), loader.contents.memory.thread_bytes
+        pool = pool_of(loader.entries[CODE], loader.options.get("cores", ()))
+        own_bytes = loader.contents.memory.thread_bytes
         table = self._table(loader)
         made, split = loader.array((*table.words, *table.ranges)), len(table.words)
 

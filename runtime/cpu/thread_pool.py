@@ -14,14 +14,14 @@ import time
 import weakref
 from array import array
 from functools import cache
-from operator import index
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import RunError
+from ..cores import MOST_THREADS, Cores, spell_cores
 from ..fork import ForkSafeLock, call_in_children
 from ..memory import Bases, address_of
+from ..numbers import checked_number
 from .elf import NativeLibrary, load_objects
 
 CODE = "cpu/threads.o"
@@ -65,14 +65,15 @@ class ThreadPool:
 
     LINE = _LINE
     SEQUENCE, JOB, SLEEPERS, BUSY, STOP, ANNOUNCED = range(0, 6 * _LINE, _LINE)
-    MOST_THREADS = 1024
 
-    def __init__(self, code: memoryview) -> None:
+    def __init__(self, code: memoryview, cores: Cores = ()) -> None:
+        """Make a pool that runs `code`; its threads are bound to `cores`, if there are any."""
         self._library = load_objects({CODE: code})
-        self._words = _words(ThreadPool.ANNOUNCED + ThreadPool.MOST_THREADS * ThreadPool.LINE)
+        self._cores = cores
+        self._words = _words(ThreadPool.ANNOUNCED + MOST_THREADS * ThreadPool.LINE)
         self._threads: list[threading.Thread] = []
         self._lock = ForkSafeLock()
-        self._work = _Work(self._library.address("work"))
+        self._work_of_thread = _Work(self._library.address("work"))
         self.submit = _Prepared(self._library.address("submit"))
         atexit.register(self._stop)
         call_in_children(ThreadPool._forget, self)
@@ -85,14 +86,20 @@ class ThreadPool:
         """Start as many threads as it takes to run on `threads`, the caller's included."""
         if threads - 1 <= len(self._threads):
             return
+        where = f"-on-{spell_cores(self._cores)}" if self._cores else ""
         with self._lock:
             # The words of thread 0, the caller, are not used.
             for number in range(len(self._threads) + 1, threads):
                 arguments = (self.address, number)
-                name = f"trivium-{number}"
+                name = f"trivium-{number}{where}"
                 thread = threading.Thread(target=self._work, args=arguments, name=name, daemon=True)
                 thread.start()
                 self._threads.append(thread)
+
+    def _work(self, address: int, number: int) -> None:
+        if self._cores:
+            os.sched_setaffinity(0, self._cores)  # that of the thread which calls
+        self._work_of_thread(address, number)
 
     def leave(self, job: int) -> None:
         """Wait until no thread has to do with a job that is not running: it may then be freed."""
@@ -186,42 +193,33 @@ def _words(count: int) -> NDArray[np.int64]:
     return block[start : start + count]
 
 
-_pools: dict[bytes, ThreadPool] = {}
+_pools: dict[tuple[bytes, Cores], ThreadPool] = {}
 _pools_lock = ForkSafeLock()
 
 
-def pool_of(code: memoryview) -> ThreadPool:
-    """Return the pool of the process that runs the given code."""
-    key = hashlib.sha256(code).digest()
+def pool_of(code: memoryview, cores: Cores = ()) -> ThreadPool:
+    """Return the pool of the process that runs the given code on some cores, or on all."""
+    key = hashlib.sha256(code).digest(), cores
     with _pools_lock:
         if key not in _pools:
-            _pools[key] = ThreadPool(code)
+            _pools[key] = ThreadPool(code, cores)
         return _pools[key]
 
 
-def checked_threads(threads: object) -> int:
+def checked_threads(threads: object, cores: Cores = ()) -> int:
     """Return a number of threads, by default that of the cores; raise RunError for what is none."""
     if threads is None:
-        return default_threads()
-    try:
-        number = 0 if isinstance(threads, bool) else index(threads)  # type: ignore[arg-type]
-    except TypeError:
-        number = 0
-    if not 1 <= number <= ThreadPool.MOST_THREADS:
-        raise RunError(
-            f"threads is {threads!r}, must be a number from 1 to {ThreadPool.MOST_THREADS}"
-        )
-    return number
+        return default_threads(cores)
+    return checked_number("threads", threads, 1, MOST_THREADS)
 
 
 @cache
-def default_threads() -> int:
-    """Return how many threads suit this process: one for each core that it may use."""
+def default_threads(cores: Cores = ()) -> int:
+    """Return how many threads suit this process: one for each core that it may use, or of these."""
     if not hasattr(os, "sched_getaffinity"):  # outside of Linux, where no step uses threads
         return 1
-    cpus = os.sched_getaffinity(0)
-    cores = {_siblings(cpu) for cpu in cpus}
-    return max(1, min(len(cores), _quota()))
+    apart = {_siblings(cpu) for cpu in cores or os.sched_getaffinity(0)}
+    return max(1, min(len(apart), _quota()))
 
 
 def _siblings(cpu: int) -> str:

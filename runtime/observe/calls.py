@@ -2,11 +2,13 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ..errors import PackageError, RunError
 from ..frozen import Frozen
+from ..kinds import LEFT_OUT
 from ..schema import decode, encode
 from ..step import Step
 
@@ -17,12 +19,24 @@ CALLS = "calls.json"
 """The entry of a package that lists the calls of its steps."""
 
 
+WHOLE = -1
+"""The size of a span whose place in its base depends on symbols: it may be anywhere there."""
+
+
+class Span(Frozen):
+    """Place `size` bytes at an offset into a base."""
+
+    base: int
+    offset: int
+    size: int
+
+
 class Call(Frozen):
     """Describe one call of a kernel: what it computes, and the buffers that it reads and writes.
 
-    `flops` counts products and sums at the likely sizes, 0 for what does not contract, and
-    `multiplies` is the element type of the factors; `moved_bytes` counts each operand and each
-    result once.
+    `scratch` is what else it writes while it runs. `flops` counts products and sums at the likely
+    sizes, 0 for what does not contract, and `multiplies` is the element type of the factors;
+    `moved_bytes` counts each operand and each result once.
     """
 
     kernel: str
@@ -33,6 +47,7 @@ class Call(Frozen):
     flops: int = 0
     moved_bytes: int = 0
     multiplies: str = "f32"
+    scratch: tuple[Span, ...] = field(default=(), metadata=LEFT_OUT)
 
 
 class StepCalls(Frozen):

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import RunError
+from ..program import Program
 from ..slots import by_name, check_known
 from ..step import do
 from .exact import ExactRuns
@@ -26,6 +27,7 @@ _NONE: Mapping[str, Any] = MappingProxyType({})
 class DeviceRuns(ExactRuns):
     """Run on arrays of a GPU, where the package runs on one."""
 
+    _program: Program
     _workspace: "Workspace | None"
 
     def run_on_device(
@@ -41,7 +43,7 @@ class DeviceRuns(ExactRuns):
     ) -> "Replay":
         """Return the whole run as one graph, bound to arrays on the GPU; those not given are made.
 
-        Raise RunError where a part of the package does not run there.
+        Raise RunError where a part of the package does not run there, or a scheduler does it.
         """
         return self._alone(self._replay, inputs, outputs)
 
@@ -71,6 +73,8 @@ class DeviceRuns(ExactRuns):
         workspace = self._on_device()
         if self._plans is not None:
             raise RunError("a replay has one set of sizes, those of the package vary: use run")
+        if self._program.scheduler is not None:
+            raise RunError("a replay has an order of its own: make the session without a scheduler")
         self._check_stateless()
         ports = workspace.ports
         ports.check_alone(self.manifest, self.manifest.steps)

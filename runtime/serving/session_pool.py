@@ -4,12 +4,13 @@ import asyncio
 import threading
 from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from operator import index
 from queue import LifoQueue
 from typing import TYPE_CHECKING, Any
 
 from ..cpu.thread_pool import default_threads
 from ..errors import RunError
+from ..numbers import checked_number
+from .places import Places
 
 if TYPE_CHECKING:
     from ..session import Session
@@ -36,7 +37,7 @@ class SessionPool:
         `waiting` requests wait for a session. Raises RunError for a session with state, which
         requests in any order would mix, and for numbers below 1 and 0.
         """
-        count = default_threads() if sessions is None else _number("sessions", sessions, 1)
+        count = default_threads() if sessions is None else checked_number("sessions", sessions, 1)
         if session.state or session.manifest.carried:
             raise RunError("the session has state, which requests of a pool would mix: clone it")
         self._sessions = [session.clone() for _ in range(count)]
@@ -44,7 +45,9 @@ class SessionPool:
         for each in self._sessions:
             self._idle.put(each)
         self._threads = ThreadPoolExecutor(count, thread_name_prefix="trivium-pool")
-        self._places = threading.BoundedSemaphore(count + _number("waiting", waiting, 0))
+        self._places = Places(count + checked_number("waiting", waiting, 0))
+        self._ended = threading.Condition()
+        self._runs = 0
         self._closed = False
 
     @property
@@ -54,12 +57,15 @@ class SessionPool:
 
     def run(self, feeds: Mapping[str, Any], outputs: Mapping[str, Any] | None = None) -> Results:
         """Run in the calling thread, on the session that is free next; as `Session.run`."""
-        self._check_open()
-        session = self._idle.get()
+        with self._ended:
+            self._check_open()
+            self._runs += 1
         try:
-            return session.run(feeds, outputs)
+            return self._run(feeds, outputs)
         finally:
-            self._idle.put(session)
+            with self._ended:
+                self._runs -= 1
+                self._ended.notify_all()
 
     def submit(
         self,
@@ -73,39 +79,50 @@ class SessionPool:
         `timeout` seconds. A request that waits may be cancelled; `add_done_callback` calls back.
         """
         self._check_open()
-        if not self._places.acquire(timeout=timeout):
+        if not self._places.take(timeout):
             raise RunError(f"no request has ended in {timeout} s, and no more may wait")
-        try:
-            future = self._threads.submit(self.run, feeds, outputs)
-        except BaseException as error:
-            self._places.release()
-            if isinstance(error, RuntimeError):  # that of an executor which was just shut down
-                raise _closed() from None
-            raise
-        future.add_done_callback(lambda _: self._places.release())
-        return future
+        return self._submit(feeds, outputs)
 
     async def run_async(
         self, feeds: Mapping[str, Any], outputs: Mapping[str, Any] | None = None
     ) -> Results:
         """Run without blocking the event loop; as `submit`, and waits in turn where it is full."""
-        while True:
-            try:
-                future = self.submit(feeds, outputs, timeout=0)
-            except RunError:
-                self._check_open()
-                await asyncio.sleep(_PAUSE)
-                continue
-            return await asyncio.wrap_future(future)
+        self._check_open()
+        await self._places.take_async()
+        return await asyncio.wrap_future(self._submit(feeds, outputs))
 
     def close(self) -> None:
         """Let requests that run or wait end, then free what the sessions have on a GPU."""
-        if self._closed:
-            return
-        self._closed = True
+        with self._ended:
+            if self._closed:
+                return
+            self._closed = True
         self._threads.shutdown()
-        for _ in self._sessions:
-            self._idle.get().close()
+        with self._ended:
+            self._ended.wait_for(lambda: not self._runs)
+        for each in self._sessions:
+            each.close()
+
+    def _submit(
+        self, feeds: Mapping[str, Any], outputs: Mapping[str, Any] | None
+    ) -> "Future[Results]":
+        """Let a thread make a run for which a place is taken."""
+        try:
+            future = self._threads.submit(self._run, feeds, outputs)
+        except BaseException as error:
+            self._places.leave()
+            if isinstance(error, RuntimeError) and self._closed:
+                raise _closed() from None
+            raise
+        future.add_done_callback(lambda _: self._places.leave())
+        return future
+
+    def _run(self, feeds: Mapping[str, Any], outputs: Mapping[str, Any] | None) -> Results:
+        session = self._idle.get()
+        try:
+            return session.run(feeds, outputs)
+        finally:
+            self._idle.put(session)
 
     def _check_open(self) -> None:
         if self._closed:
@@ -119,20 +136,6 @@ class SessionPool:
 
     def __repr__(self) -> str:
         return f"<trivium.SessionPool of {self.sessions}: {self._sessions[0]!r}>"
-
-
-_PAUSE = 0.001
-"""Seconds after which a coroutine looks again whether there is a place."""
-
-
-def _number(name: str, value: Any, least: int) -> int:
-    try:
-        number = -1 if isinstance(value, bool) else index(value)
-    except TypeError:
-        number = -1
-    if number < least:
-        raise RunError(f"{name} is {value!r}, must be a number from {least} on")
-    return number
 
 
 def _closed() -> RunError:

@@ -17,6 +17,7 @@ from ..tokenizer_file import open_tokenizer
 if TYPE_CHECKING:
     from ...runtime.generation.generator import Generator
     from ...runtime.package import Package
+    from ...runtime.session import Session
 
 SAMPLING = ("temperature", "top_p", "min_p", "repetition_penalty", "top_k", "seed")
 """The fields of `Sampling` that have flags."""
@@ -93,14 +94,9 @@ def run(flags: argparse.Namespace) -> None:
     if flags.prompt is not None and not path:
         flags.refuse("--prompt needs --tokenizer: give one, or tokens with --ids")
     tokenizer = open_tokenizer(path) if path else None
-    draft = None if flags.draft is None else _package(flags, flags.draft)
-    generator = Generator(
-        _package(flags, flags.model),
-        tokenizer=tokenizer,
-        draft=draft,
-        lookup=flags.lookup,
-        threads=flags.threads,
-    )
+    draft = None if flags.draft is None else _session(flags, flags.draft)
+    session = _session(flags, flags.model)
+    generator = Generator(session, tokenizer=tokenizer, draft=draft, lookup=flags.lookup)
     _print_stream(generator, flags)
 
 
@@ -155,6 +151,12 @@ class _Clock:
 
 def _rate(count: int, seconds: float) -> str:
     return f"{count / max(seconds, 1e-9):.1f} tokens/s"
+
+
+def _session(flags: argparse.Namespace, path: str) -> "Session":
+    from ...runtime.session import Session
+
+    return Session(_package(flags, path), **arguments.session_options(flags))
 
 
 def _package(flags: argparse.Namespace, path: str) -> "Package":

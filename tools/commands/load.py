@@ -20,7 +20,7 @@ def run(flags: argparse.Namespace) -> None:
     from ..reports.package_info import signature_info
 
     package = arguments.open_package(flags, flags.package)
-    session = Session(package, threads=flags.threads, device=flags.device)
+    session = Session(package, **arguments.session_options(flags))
     print(f"{flags.package}: {session!r}")
     signature = signature_info(package, bool(flags.verify_key))
     print(f"{flags.package}: {spell_signature(signature)}")

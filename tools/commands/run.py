@@ -83,7 +83,7 @@ def run(flags: argparse.Namespace) -> None:
     from ...runtime.session import Session
 
     package = given_package(flags, **({"keep": ALL} if flags.dump else {}))
-    session = Session(package, threads=flags.threads, device=flags.device)
+    session = Session(package, **arguments.session_options(flags))
     for name in set(flags.output_files) - {port.name for port in session.outputs}:
         known = ", ".join(f"'{port.name}'" for port in session.outputs)
         raise RunError(f"no output is named '{name}', there are {known}")

@@ -9,22 +9,22 @@ from ....dialects.core.location import node_names
 from ....dialects.core.mlir import ir
 from ....dialects.core.module import Module, ops
 from ....dialects.core.op import Op
-from ....dialects.core.sizes.atoms import Size
+from ....dialects.core.sizes.atoms import Size, is_symbolic
 from ....dialects.core.sizes.dim import highest
 from ....runtime.cpu.code import CpuRequirements, Kernel
 from ....runtime.cpu.part import CpuPart
 from ....runtime.cpu.step import CpuStep, SizeTable
 from ....runtime.cpu.thread_pool import CODE as THREADS
-from ....runtime.observe.calls import CALLS, StepCalls, listed_calls
+from ....runtime.observe.calls import CALLS, WHOLE, Span, StepCalls, listed_calls
 from ....runtime.observe.calls import Call as ListedCall
 from ...compiled import Buffers, CompiledPart
 from ...core import Progress
 from ...costs.flops import flops, multiplies
 from ...costs.traffic import moved_bytes
 from ...options import CompileOptions
-from ...program.calls import Call, NumberedCall
+from ...program.calls import Call, NumberedCall, Scratch
 from ...program.found_arenas import stage_of
-from ...program.program import Program, own_bytes
+from ...program.program import Place, Program, own_bytes
 from ...written import written
 from ..layout.describe import describe_layouts
 from .call_table import KernelCall
@@ -75,7 +75,7 @@ class NativeCode(CompiledPart):
                 buffers.number(value)
         nodes = [n for _, call in calls for n in node_names(call.op.location)]
         symbol, phases = None, 0
-        described = tuple(self._described(call, buffers) for _, call in calls)
+        described = tuple(self._described(call, buffers) for call in calls)
         tables: list[SizeTable] = []
         for code in self.codes:
             made = [self._kernel_call(code, call, buffers) for call in calls]
@@ -94,8 +94,9 @@ class NativeCode(CompiledPart):
             )
         ]
 
-    def _described(self, call: Call, buffers: Buffers) -> ListedCall:
+    def _described(self, numbered: NumberedCall, buffers: Buffers) -> ListedCall:
         """Describe a call for whoever looks into runs; its kernel is that of the first machine."""
+        number, call = numbered
         assert isinstance(call.op, tri.Group)
         members = [op for op in ops(call.op.block) if not op.terminator]
         return ListedCall(
@@ -107,6 +108,7 @@ class NativeCode(CompiledPart):
             sum(map(flops, members)),
             moved_bytes(call.op),
             next(map(multiplies, filter(flops, members)), "f32"),
+            tuple(map(_span, buffers.program.scratch[number], call.scratch)),
         )
 
     def _kernel_call(self, code: CpuCode, numbered: NumberedCall, buffers: Buffers) -> KernelCall:
@@ -135,6 +137,14 @@ class NativeCode(CompiledPart):
     def part(self, program: Program) -> CpuPart | None:
         kernels = _kernels(self.codes[0], program)
         return CpuPart(kernels, tuple(map(_requirements, self.codes))) if kernels else None
+
+
+def _span(place: Place, scratch: Scratch) -> Span:
+    """Describe scratch memory of a call."""
+    size = scratch.tensor.size_bytes
+    if is_symbolic(place.offset) or is_symbolic(size):
+        return Span(place.base, 0, WHOLE)
+    return Span(place.base, place.offset, size)
 
 
 def _late_bytes(calls: Sequence[NumberedCall], program: Program) -> Size:

@@ -3,6 +3,7 @@
 import gc
 import multiprocessing
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -153,7 +154,7 @@ def test_a_session_may_go_away_while_threads_still_look_at_it(counting: Package)
 def test_threads_are_shared_by_all_sessions(counting: Package):
     for _ in range(3):
         assert (count(Session(counting, threads=3)) == PHASES).all()
-    names = [t.name for t in threading.enumerate() if t.name.startswith("trivium-")]
+    names = [t.name for t in threading.enumerate() if re.fullmatch(r"trivium-\d+", t.name)]
     assert len(names) == len(set(names))
 
 

@@ -143,3 +143,46 @@ def test_refusals(session: trivium.Session) -> None:
     """)
     with pytest.raises(RunError, match="the session has state"):
         trivium.SessionPool(trivium.compile(counter, states={"next": "past"}))
+
+
+def test_requests_that_wait_end_before_a_pool_is_closed(session: trivium.Session) -> None:
+    gate, made = Gate(), list[Any]()
+    pool = trivium.SessionPool(session, sessions=1, waiting=4)
+    held = pool.submit({"x": gate})
+    assert gate.reached.wait(30)
+    waits = pool.submit({"x": _x(1)})
+    runs = threading.Thread(target=lambda: made.append(pool.run({"x": _x(2)})))
+    runs.start()
+    while pool._runs < 1:
+        pass
+    closing = threading.Thread(target=pool.close)
+    closing.start()
+    while not pool._closed:
+        pass
+    gate.opened.set()
+    for thread in (closing, runs):
+        thread.join(30)
+        assert not thread.is_alive()
+    assert held.result()["y"].shape == (1, 64)
+    assert np.array_equal(waits.result()["y"], session.run({"x": _x(1)})["y"])
+    assert made[0]["y"].shape == _x(2).shape
+
+
+def test_a_coroutine_that_is_cancelled_leaves_the_queue(session: trivium.Session) -> None:
+    gate = Gate()
+
+    async def serve(pool: trivium.SessionPool) -> None:
+        held = asyncio.create_task(pool.run_async({"x": gate}))
+        assert await asyncio.to_thread(gate.reached.wait, 30)
+        waiting = [asyncio.create_task(pool.run_async({"x": _x(n)})) for n in range(3)]
+        await asyncio.sleep(0)  # all of them wait
+        waiting[0].cancel()
+        waiting[2].cancel()
+        gate.opened.set()
+        made = await asyncio.gather(held, *waiting, return_exceptions=True)
+        assert [isinstance(each, asyncio.CancelledError) for each in made] == [0, 1, 0, 1]
+        assert (await pool.run_async({"x": _x(3)}))["y"].shape == _x(3).shape
+
+    with trivium.SessionPool(session, sessions=1, waiting=0) as pool:
+        asyncio.run(serve(pool))
+        assert pool.submit({"x": _x(1)}, timeout=5).result()
