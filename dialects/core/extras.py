@@ -19,6 +19,7 @@ OPTIONAL = {
     "ml_dtypes": Package("ml_dtypes", "compile"),
     "onnx": Package("onnx", "compile"),
     "pnnx": Package("pnnx", "torch"),
+    "ray": Package("ray[data,serve]", "ray"),
     "tokenizers": Package("tokenizers", "generate"),
     "torch": Package("torch", "torch"),
     "torch_mlir": Package("torch-mlir", "compile"),

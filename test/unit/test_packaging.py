@@ -20,7 +20,9 @@ START = re.compile(r"[Ss]tart(\s+reading)?\s+(at|with)\s+`|start\s+reading")
 def test_the_wheel_holds_every_package() -> None:
     inits = (path.relative_to(ROOT).parent for path in ROOT.rglob("__init__.py"))
     kept = [p for p in inits if not {*p.parts} & NOT_SHIPPED and TEMPLATE not in p.parents]
-    packages = [".".join(("trivium", *p.parts)) for p in kept]
+    mapped = PROJECT["tool"]["setuptools"]["package-dir"]
+    elsewhere = {Path(folder): name for name, folder in mapped.items()}
+    packages = [elsewhere.get(p, ".".join(("trivium", *p.parts))) for p in kept]
     assert PROJECT["tool"]["setuptools"]["packages"] == sorted(packages)
 
 

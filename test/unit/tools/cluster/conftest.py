@@ -1,0 +1,23 @@
+"""A cluster of Ray on this machine, with two workers, for all tests of this folder."""
+
+import os
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def ray() -> Iterator[Any]:
+    """Return Ray's module, with a cluster of two CPUs that ends with the tests."""
+    ray = pytest.importorskip("ray", reason="Ray is not installed: pip install 'trivium[ray]'")
+    os.environ["RAY_DATA_DISABLE_PROGRESS_BARS"] = "1"
+    ray.init(
+        num_cpus=2,
+        include_dashboard=False,
+        log_to_driver=False,
+        logging_level="ERROR",
+        object_store_memory=100 * 2**20,
+    )
+    yield ray
+    ray.shutdown()
