@@ -232,7 +232,8 @@ class Session(AsyncRuns, DeviceRuns, AddressRuns, Observing):
         twin = Session.__new__(Session)
         twin._start(program, self._threads)
         twin._own_lock()
-        twin._carry(self._ports.carried.renewed(twin._create_buffer))
+        if program.selection is None:  # in a part of a run, state is like any other value
+            twin._carry(self._ports.carried.renewed(twin._create_buffer))
         return twin
 
     def save(self, path: str | os.PathLike[str]) -> None:
