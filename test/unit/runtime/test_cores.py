@@ -190,6 +190,8 @@ def test_settings_of_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixt
         capsys.readouterr()
         assert tool.main(["load", package, *flags]) == 0
         assert text in capsys.readouterr().out
+    assert tool.main(["info", package]) == 0
+    assert f"sessions run on\n  3 threads\n  cores {FIRST}\n" in capsys.readouterr().out
     assert tool.main(["load", package, "--cores", str(ABSENT)]) == 1
     assert f"cores has {ABSENT}, this process may use" in capsys.readouterr().err
     assert tool.main(["run", package, "--random", "--threads", "2"]) == 0
