@@ -246,7 +246,10 @@ class Session(AsyncRuns, DeviceRuns, AddressRuns, Observing):
             self._alone(self._close)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle the package and the number of threads: the copy begins as a new session does."""
+        """Pickle the package and the number of threads: the copy begins as a new session does.
+
+        Its cores are those that the package names, and it has no scheduler.
+        """
         if self._program.selection is not None:
             raise RunError("the session is that of a part: pickle the whole one")
         return _unpickled, (self._program.package.to_bytes(), self._threads)
