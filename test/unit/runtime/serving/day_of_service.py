@@ -1,6 +1,7 @@
 """A day of service: requests of mixed sizes from many threads, some cancelled, some that fail.
 
-As a program, it makes as many requests as the first argument says and prints what became of them.
+As a program, it makes as many requests as the first argument says, prints what became of them, and
+fails if anything was wrong.
 """
 
 import asyncio
@@ -241,10 +242,13 @@ def main() -> None:
     day = serve(made, count, threads=64)
     print(f"{count} requests in {time.monotonic() - begin:.1f} s: {dict(day.counts)}")
     tenth = max(1, len(day.resident) // 10)
-    print("MB, by tenths of the time:", [f"{mb:.0f}" for mb in day.resident[::tenth]])
+    print(
+        "MB of the process, by tenths of the time:", [f"{mb:.0f}" for mb in day.resident[::tenth]]
+    )
     print(f"wrong: {len(day.wrong)} {Counter(day.wrong).most_common(5)}")
     for client in made:
         client.pool.close()
+    sys.exit(bool(day.wrong))
 
 
 if __name__ == "__main__":
