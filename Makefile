@@ -9,7 +9,7 @@ RUN = status=0; for check in $(1); do $(BIN)/$$check || status=1; done; exit $$s
 # Tests run hundreds of commands: each would compile all of the source again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: bench demo demo-generate test lint docs
+.PHONY: bench demo demo-generate test lint docs service
 
 # Compile a sentence encoder for this computer and search sentences by their meaning.
 demo: .venv/demo .venv/minilm
@@ -30,6 +30,10 @@ lint: .venv/test
 bench: .venv/bench .venv/minilm
 	$(BIN)/python docs/demo/networks.py build/bench
 	$(BIN)/trivium bench build/bench/*.onnx
+
+# A hundred thousand requests of 64 threads, some cancelled, some that fail.
+service: .venv/test
+	$(BIN)/python test/unit/runtime/serving/day_of_service.py
 
 # Write docs/generated from the source: ops, passes, what is supported where.
 docs: .venv/compile

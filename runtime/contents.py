@@ -156,7 +156,7 @@ class Math(Frozen):
 
 
 class RunSettings(Frozen):
-    """Say on how many threads sessions run unless their user says otherwise, and on which cores.
+    """Record on how many threads sessions run unless they are told, and on which cores.
 
     No threads stand for as many as there are cores, no cores for all that a process may use.
     """

@@ -232,7 +232,8 @@ class Session(AsyncRuns, DeviceRuns, AddressRuns, Observing):
         twin = Session.__new__(Session)
         twin._start(program, self._threads)
         twin._own_lock()
-        twin._carry(self._ports.carried.renewed(twin._create_buffer))
+        if program.selection is None:  # in a part of a run, state is like any other value
+            twin._carry(self._ports.carried.renewed(twin._create_buffer))
         return twin
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -245,7 +246,10 @@ class Session(AsyncRuns, DeviceRuns, AddressRuns, Observing):
             self._alone(self._close)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle the package and the number of threads: the copy begins as a new session does."""
+        """Pickle the package and the number of threads: the copy begins as a new session does.
+
+        Its cores are those that the package names, and it has no scheduler.
+        """
         if self._program.selection is not None:
             raise RunError("the session is that of a part: pickle the whole one")
         return _unpickled, (self._program.package.to_bytes(), self._threads)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from ..runtime.cores import spell_cores
 from ..runtime.manifest import Manifest
 from ..runtime.sizes.values import spelled_sizes
 from ..runtime.spelling import count, spell_names, spell_size
@@ -12,6 +13,7 @@ from .reports.package_info import (
     MemoryInfo,
     PackageInfo,
     PortInfo,
+    SettingsInfo,
     SignatureInfo,
     SizeInfo,
     StepInfo,
@@ -39,6 +41,7 @@ def _sections(info: PackageInfo) -> Iterator[str]:
     yield section(f"memory{at}", _memory(info.memory))
     yield section("sizes", _rows([_size(size) for size in info.sizes]))
     yield section("math", [_math(info.math)])
+    yield section("sessions run on", _settings(info.settings))
     yield section("layouts", _layouts(info))
     yield section("steps when the package is loaded", _steps(info.load_steps))
     yield section("steps", _steps(info.steps))
@@ -104,6 +107,13 @@ def _size(size: SizeInfo) -> tuple[str, str]:
 
 def _exact(exact: ExactInfo) -> tuple[str, ...]:
     return spelled_sizes(exact.sizes), exact.work, f"{spell_size(exact.activation_bytes)} a run"
+
+
+def _settings(settings: SettingsInfo) -> Iterator[str]:
+    if settings.threads is not None:
+        yield count(settings.threads, "thread")
+    if settings.cores:
+        yield f"cores {spell_cores(settings.cores)}"
 
 
 def _math(math: MathInfo) -> str:

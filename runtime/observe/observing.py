@@ -58,8 +58,9 @@ class Observing:
         """Return a session of a part of the run: what computes `outputs` from `inputs`.
 
         Both are names of inputs, outputs and kept values. No other call is made. Package, weights
-        and the plan of the memory are shared, the memory is not. Raises RunError for other names,
-        for inputs that are needed too, and for packages with symbols or state.
+        and the plan of the memory are shared, the memory is not. State is fed and returned like
+        any other value. Raises RunError for other names, for inputs that are needed too, or do not
+        give all free sizes, and for packages that update state in place or find sizes in a run.
         """
         from .calls import CallTable
         from .observer import Observer
@@ -72,7 +73,7 @@ class Observing:
         names = [(each,) if isinstance(each, str) else tuple(each) for each in (inputs, outputs)]
         selection = select(package.manifest, calls, *names)
         observer = Observer(calls, selection.skipped)
-        return self._twin(self._program.changed(selection=selection, observer=observer))
+        return self._twin(self._program.changed(selection=selection, observer=observer, exact=()))
 
     def _twin(self, program: "Program") -> Self:
         raise NotImplementedError

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 
 from ..contents import ABSENT, ARENA, FIRST_PORT, PREPARED, WEIGHTS, Port
-from ..errors import RunError
+from ..errors import PackageError, RunError
 from ..frozen import Frozen
 from ..manifest import Manifest
 from ..sizes.size_expressions import Size
@@ -43,6 +43,7 @@ def select(
     calls.check()
     ports = {port.name: port for port in (*manifest.outputs, *manifest.inputs)}
     _check_names(manifest, inputs, outputs, ports)
+    _check_sizes(manifest, [ports[name] for name in inputs])
     places, values = _places(manifest), {n: _value_of(manifest, p) for n, p in ports.items()}
     dependence = _Dependence(manifest, calls, {values[name] for name in inputs})
     dependence.trace({values[name] for name in outputs})
@@ -136,17 +137,35 @@ def _places(manifest: Manifest) -> dict[str, Place]:
 
 
 def _check_simple(manifest: Manifest) -> None:
-    if manifest.symbols:
-        names = quote(symbol.name for symbol in manifest.symbols)
+    if found := [symbol.name for symbol in manifest.symbols if symbol.stage]:
         raise RunError(
-            f"sizes {names} may change from run to run, a part of a run has numbers for them: "
-            "compile the model again with shapes, or cut it by inputs and outputs"
+            f"sizes {quote(found)} are found when the package runs, a part of a run has numbers "
+            "for them: cut the model by inputs and outputs"
         )
-    if manifest.carried:
+    if manifest.only_exact:
         raise RunError(
-            "the package has state, a part of a run would leave it half changed: cut the model by "
-            "inputs and outputs"
+            "the package has programs for exact sizes alone, which have no parts: compile the "
+            "model again with shapes"
         )
+    if manifest.updated:
+        names = quote(manifest.updated.values())
+        raise RunError(
+            f"inputs {names} are updated in place, a part of a run would leave them half changed: "
+            "cut the model by inputs and outputs"
+        )
+
+
+def _check_sizes(manifest: Manifest, inputs: Sequence[Port]) -> None:
+    """Raise RunError for a symbol that the inputs of a part do not give."""
+    from ..sizes.symbols import Symbols
+
+    try:
+        Symbols(manifest, inputs)
+    except PackageError as error:
+        names = quote(port.name for port in inputs)
+        raise RunError(
+            f"{error} of the part, which are {names}: add an input that has it"
+        ) from None
 
 
 def _check_names(

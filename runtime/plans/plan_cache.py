@@ -10,7 +10,7 @@ from typing import Any, cast
 from numpy import ndarray
 from numpy.typing import NDArray
 
-from ..contents import ARENA
+from ..contents import ARENA, FIRST_PORT
 from ..errors import RunError
 from ..manifest import Manifest
 from ..program import Program
@@ -40,10 +40,13 @@ class Plans:
         self._names = [slot.name for slot in ports.inputs]
         self._stages = program.stages
         self._known = self._stages.at(0)
-        self._symbols = Symbols(self._known)
-        outputs = program.package.manifest.outputs
-        pairs = zip(ports.outputs, outputs, strict=True)
-        self._outputs = tuple(replace(slot, shape=port.shape) for slot, port in pairs)
+        manifest = program.package.manifest
+        every = (*manifest.inputs, *manifest.outputs)
+        self._places = [slot.base - FIRST_PORT for slot in (*ports.inputs, *ports.outputs)]
+        """Where each input and each output is among those of the package."""
+        self._symbols = Symbols(self._known, [every[at] for at in self._places[: len(self._names)]])
+        pairs = zip(ports.outputs, self._places[len(self._names) :], strict=True)
+        self._outputs = tuple(replace(slot, shape=every[at].shape) for slot, at in pairs)
         """The outputs, with the sizes of the manifest."""
         self._at_start = [self._stages.of(*slot.shape) == 0 for slot in self._outputs]
         """Whether the sizes of each output follow from the inputs."""
@@ -123,8 +126,8 @@ class Plans:
             raise _no_program(manifest, symbols)
         values = evaluate(self._known.evaluation, symbols)
         return {
-            port.name: tuple(s if self._stages.of(s) else values(s) for s in port.shape)
-            for port in manifest.outputs
+            slot.name: tuple(s if self._stages.of(s) else values(s) for s in slot.shape)
+            for slot in self._outputs
         }
 
     def trim(self) -> None:
@@ -138,14 +141,17 @@ class Plans:
     def _make(self, shapes: Shapes) -> Plan:
         manifest = self._program.package.manifest
         values = evaluate(self._known.evaluation, self._symbols.of_shapes(shapes))
-        if shapes != values.ports.inputs:
-            pairs = enumerate(zip(shapes, values.ports.inputs, strict=True))
+        ports = values.ports
+        if self._program.selection is not None:
+            ports = ports.at(self._places, len(self._names))
+        if shapes != ports.inputs:
+            pairs = enumerate(zip(shapes, ports.inputs, strict=True))
             index, differ = next((i, pair) for i, pair in pairs if pair[0] != pair[1])
             raise self._symbols.disagreement(index, *differ)
         if self.only_exact:
             raise _no_program(manifest, values.symbols)
         state = self._state.at(BuffersAt(manifest, values), values)
-        ports, at_start = values.ports, self._at_start
+        at_start = self._at_start
         shapes = tuple(compress(ports.outputs, at_start))
         known = self._slots, shapes, tuple(compress(ports.output_bytes, at_start))
         arenas = {ARENA: manifest.memory.arena_bytes, **values.arenas}

@@ -101,9 +101,12 @@ class _ParallelRun:
 
     def _begin(self, task: Task) -> None:
         if task.number in self._elsewhere:
-            self._scheduler.submit(task.target, partial(self._do, task))
-        else:
-            self._ready.put(task)
+            try:
+                self._scheduler.submit(task.target, partial(self._do, task))
+                return
+            except RuntimeError as error:  # no thread can be started, or the interpreter ends
+                self._failed.append(error)
+        self._ready.put(task)
 
     def _do(self, task: Task) -> None:
         try:

@@ -6,6 +6,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar, TypeVarTuple
 
 from ..errors import RunError
+from ..fork import ForkSafeLock
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -18,6 +19,9 @@ T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
 
 _NONE: Mapping[str, Any] = MappingProxyType({})
+
+_making = ForkSafeLock()
+"""Held while a queue is made: a session has one."""
 
 
 class AsyncRuns:
@@ -40,12 +44,8 @@ class AsyncRuns:
         Raises RunError while another thread runs the session.
         """
         self._check_open()
-        if self._queue is None:
-            from .run_queue import RunQueue
-
-            self._queue = RunQueue(self._busy)
         given = _NONE if outputs is None else outputs
-        future = self._queue.submit(lambda: self._owned(self._run, feeds, given))
+        future = self._queue_of_runs().submit(lambda: self._owned(self._run, feeds, given))
         if future is None:
             raise _running()
         return future
@@ -54,6 +54,15 @@ class AsyncRuns:
         """Wait until all runs are over that were begun by `run_async`."""
         if self._queue is not None:
             self._queue.wait()
+
+    def _queue_of_runs(self) -> "RunQueue":
+        """Return the queue, which is made when a run is first begun."""
+        with _making:
+            if self._queue is None:
+                from .run_queue import RunQueue
+
+                self._queue = RunQueue(self._busy)
+            return self._queue
 
     def _alone(self, work: Callable[[*Ts], T], *arguments: *Ts) -> T:
         """Do what no other thread may do in this session meanwhile."""

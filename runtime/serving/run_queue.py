@@ -28,10 +28,11 @@ class RunQueue:
 
     def __init__(self, busy: threading.Lock) -> None:
         self._busy = busy
-        self._executor = ThreadPoolExecutor(1, "trivium-run", self._note_thread)
+        self._executor = ThreadPoolExecutor(1, "trivium-run")
         self._thread = 0
         self._pending = 0
         self._changed = threading.Condition()
+        self._executor.submit(self._note_thread)  # which starts it: it may fail here alone
 
     def submit(self, work: Callable[[], Results]) -> RunFuture | None:
         """Return a future of some work; None where another thread has the session."""

@@ -31,9 +31,10 @@ class Symbols:
     Raises PackageError for a symbol that no input has as the size of an axis, or a multiple of it.
     """
 
-    def __init__(self, contents: Contents) -> None:
+    def __init__(self, contents: Contents, inputs: Sequence[Port] | None = None) -> None:
+        """Prepare to read the shapes of all inputs, or of `inputs`, those of a part of a run."""
         self._symbols = {symbol.name: symbol for symbol in contents.symbols}
-        self._inputs = contents.inputs
+        self._inputs = contents.inputs if inputs is None else inputs
         self._sources = {symbol.name: self._source(symbol) for symbol in contents.symbols}
         self._rows = [self._row(symbol) for symbol in contents.symbols]
 

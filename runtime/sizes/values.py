@@ -32,6 +32,18 @@ class PortSizes(NamedTuple):
     outputs: Shapes = ()
     output_bytes: tuple[int, ...] = ()
 
+    def at(self, places: Sequence[int], inputs: int) -> "PortSizes":
+        """Return the sizes of some ports, of which so many are inputs of a part of a run.
+
+        A place is the number of an input, or that of an output behind all inputs.
+        """
+        shapes, first = (*self.inputs, *self.outputs), len(self.inputs)
+        return PortSizes(
+            tuple(shapes[at] for at in places[:inputs]),
+            tuple(shapes[at] for at in places[inputs:]),
+            tuple(self.output_bytes[at - first] for at in places[inputs:]),
+        )
+
 
 _NO_NUMBERS = array("q")
 

@@ -62,6 +62,14 @@ class MathInfo:
 
 
 @dataclass(frozen=True)
+class SettingsInfo:
+    """Record how sessions run unless told; None for as many threads as there are cores."""
+
+    threads: int | None
+    cores: tuple[int, ...]
+
+
+@dataclass(frozen=True)
 class LayoutInfo:
     """Count the values of a layout, which is empty for the order of the model."""
 
@@ -116,6 +124,7 @@ class PackageInfo:
     device_memory: tuple[MemoryInfo, ...]
     sizes: tuple[SizeInfo, ...]
     math: MathInfo
+    settings: SettingsInfo
     layouts: tuple[LayoutInfo, ...]
     load_steps: tuple[StepInfo, ...]
     steps: tuple[StepInfo, ...]
@@ -167,6 +176,7 @@ def package_info(
         ),
         tuple(_sizes(manifest)),
         _math(manifest),
+        SettingsInfo(manifest.settings.threads or None, manifest.settings.cores),
         tuple(_layouts(manifest)),
         tuple(_step(step, manifest) for step in manifest.load_steps),
         tuple(_step(step, manifest) for step in steps),

@@ -58,13 +58,9 @@ def test_other_spellings_are_refused(given: Any) -> None:
         parse_cores(given)
 
 
-def _threads_of_pool() -> list[threading.Thread]:
-    return [each for each in threading.enumerate() if each.name.startswith("trivium-1")]
-
-
 def test_runs_are_bound_to_cores(package: Package, monkeypatch: pytest.MonkeyPatch) -> None:
     """The calling thread is bound while it runs, and one of another pool for good."""
-    before, others = os.sched_getaffinity(0), {*_threads_of_pool()}
+    before = os.sched_getaffinity(0)
     session = Session(package, threads=2, cores=[FIRST])
     assert session.cores == (FIRST,)
     assert f"2 threads on cores {FIRST}>" in repr(session)
@@ -79,9 +75,11 @@ def test_runs_are_bound_to_cores(package: Package, monkeypatch: pytest.MonkeyPat
     np.testing.assert_allclose(session(INPUT), np.tanh(INPUT), rtol=1e-6, atol=1e-6)
     assert {FIRST} in seen, "the thread was bound, and is set free now"
     assert os.sched_getaffinity(0) == before
-    (made,) = {*_threads_of_pool()} - others
-    assert made.native_id is not None
-    assert os.sched_getaffinity(made.native_id) == {FIRST}
+    made = [each for each in threading.enumerate() if each.name == f"trivium-1-on-{FIRST}"]
+    assert made
+    for each in made:
+        assert each.native_id is not None
+        assert os.sched_getaffinity(each.native_id) == {FIRST}
     clone = session.clone()
     assert clone.cores == (FIRST,)
     np.testing.assert_array_equal(clone(INPUT), Session(package, threads=1)(INPUT))
@@ -190,6 +188,8 @@ def test_settings_of_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixt
         capsys.readouterr()
         assert tool.main(["load", package, *flags]) == 0
         assert text in capsys.readouterr().out
+    assert tool.main(["info", package]) == 0
+    assert f"sessions run on\n  3 threads\n  cores {FIRST}\n" in capsys.readouterr().out
     assert tool.main(["load", package, "--cores", str(ABSENT)]) == 1
     assert f"cores has {ABSENT}, this process may use" in capsys.readouterr().err
     assert tool.main(["run", package, "--random", "--threads", "2"]) == 0

@@ -186,3 +186,8 @@ def test_a_forged_manifest_writes_to_no_other_input(
         written = {manifest.buffers[index].base for index in step.results}
         names = {inputs[base] for base in written & inputs.keys()}
         assert names <= set(manifest.updated.values())
+
+
+def test_a_part_of_a_run_is_refused(session: Session):
+    with pytest.raises(RunError, match="inputs 'h' are updated in place, a part of a run would"):
+        session.part(["x", "h"], ["y"])

@@ -117,20 +117,92 @@ def test_part_of_a_part_is_refused(whole: trivium.Session) -> None:
         whole.part(["x"], ["b"]).part(["x"], ["b"])
 
 
-def test_free_sizes_are_refused() -> None:
-    session = trivium.compile(NET, keep="b")
-    with pytest.raises(RunError, match="sizes 'N' may change from run to run"):
-        session.part(["x"], ["b"])
+@pytest.fixture(scope="module", params=["cpu", "host"])
+def free(request: pytest.FixtureRequest) -> trivium.Session:
+    return trivium.compile(NET, keep=["b", "c"], target=request.param)
 
 
-def test_state_is_refused() -> None:
+@pytest.mark.parametrize(("inputs", "outputs", "nodes"), PARTS)
+def test_parts_with_free_sizes(
+    free: trivium.Session, inputs: list[str], outputs: list[str], nodes: set[str]
+) -> None:
+    part = free.part(inputs, outputs)
+    for n in (1, 3, 2, 3):
+        draw = np.random.default_rng(n)
+        values: dict[str, Any] = {
+            "x": draw.standard_normal((n, 3, 12, 12)).astype(np.float32),
+            "z": draw.standard_normal((n, 8, 1, 1)).astype(np.float32),
+        }
+        values |= free.run(values)
+        values |= {name: free.value(name) for name in ("b", "c")}
+        feeds = {name: values[name] for name in inputs}
+        for _ in range(2):
+            results = part.run(feeds)
+            assert list(results) == outputs
+            for name in outputs:
+                assert np.array_equal(results[name], values[name])
+    seen = {node for event in part.profile(feeds).runs[0].events for node in event.nodes}
+    assert seen == nodes
+    assert part.shapes(N=5) == {name: free.shapes(N=5)[name] for name in outputs}
+
+
+def test_sizes_that_disagree_are_refused(free: trivium.Session) -> None:
+    part = free.part(["c", "z"], ["y"])
+    c, z = np.zeros((2, 8, 12, 12), np.float32), np.zeros((3, 8, 1, 1), np.float32)
+    with pytest.raises(RunError, match="input 'z' has 3 for N along axis 0, input 'c' has 2"):
+        part.run({"c": c, "z": z})
+
+
+def test_sizes_that_the_inputs_do_not_give_are_refused() -> None:
+    rows = onnx.parser.parse_model("""
+        <ir_version: 10, opset_import: ["" : 21]>
+        net (float[M, N] x, float[M, 1] z) => (float[M, 1] y)
+        <int64[1] last = {1}> { a = ReduceSum (x, last) b = Sin (a) y = Add (b, z) }
+    """)
+    session = trivium.compile(rows, keep="b")
+    fault = "symbol 'N' is the size of no axis of an input of the part, which are 'b', 'z': add an"
+    with pytest.raises(RunError, match=fault):
+        session.part(["b", "z"], ["y"])
+    x, z = np.ones((2, 5), np.float32), np.ones((2, 1), np.float32)
+    y = session.part(["x", "z"], ["y"]).run({"x": x, "z": z})["y"]
+    assert np.allclose(y, np.sin(5) + 1, atol=1e-6)
+
+
+def test_programs_for_exact_sizes_have_the_parts_of_the_general_one() -> None:
+    session = trivium.compile(NET, keep="b", exact=[{"N": 2}])
+    part = session.part(["x"], ["b"])
+    x, z = np.ones((2, 3, 12, 12), np.float32), np.zeros((2, 8, 1, 1), np.float32)
+    session.run({"x": x, "z": z})
+    assert np.allclose(part.run({"x": x})["b"], session.value("b"), atol=1e-5)
+
+
+def test_state_is_fed_and_returned_by_a_part() -> None:
     counter = onnx.parser.parse_model("""
         <ir_version: 10, opset_import: ["" : 21]>
-        net (float[1] past) => (float[1] next) <float[1] one = {1}> { next = Add (past, one) }
+        net (float[N] x, float[1] past) => (float[N] y, float[1] next) <float[1] one = {1}> {
+            [count] next = Add (past, one)
+            [scale] y = Mul (x, next)
+        }
     """)
-    session = trivium.compile(counter, states={"next": "past"})
-    with pytest.raises(RunError, match="would leave it half changed"):
-        session.part(["past"], ["next"])
+    session = trivium.compile(counter, states={"next": "past"}, shapes={"N": 2})
+    x = np.ones(2, np.float32)
+    assert session.run({"x": x})["y"].tolist() == [1, 1]
+    part = session.part(["past"], ["next"])
+    for _ in range(2):
+        assert part.run({"past": np.array([6], np.float32)})["next"].tolist() == [7]
+    scale = session.part(["x", "past"], ["y"])
+    assert scale.run({"x": x, "past": np.array([2], np.float32)})["y"].tolist() == [3, 3]
+    assert session.run({"x": x})["y"].tolist() == [2, 2]
+
+
+def test_sizes_that_are_found_in_a_run_are_refused() -> None:
+    found = onnx.parser.parse_model("""
+        <ir_version: 10, opset_import: ["" : 21]>
+        net (float[8] x) => (int64[1, K] places) { a = Sin (x) places = NonZero (a) }
+    """)
+    session = trivium.compile(found, keep="a")
+    with pytest.raises(RunError, match="are found when the package runs, a part of a run has"):
+        session.part(["x"], ["a"])
 
 
 def test_value_in_the_memory_of_an_input_is_refused() -> None:

@@ -150,6 +150,25 @@ def test_a_step_that_fails_ends_the_run(fails: str) -> None:
     np.testing.assert_array_equal(session(INPUT), INPUT)
 
 
+def test_a_thread_that_cannot_be_started_ends_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    steps = [
+        step(LeftStep, "add", (X, X), (2,)),
+        step(RightStep, "add", (X, X), (3,)),
+        step(RightStep, "add", (2, 3), (Y,)),
+    ]
+    made = package(steps, [(0, 16), (16, 16)])
+    session = Session(made, toy.ops(add=np.add), scheduler="parallel")
+
+    def refuse(*_: object) -> None:
+        raise RuntimeError("can't start new thread")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("concurrent.futures.ThreadPoolExecutor.submit", refuse)
+        with pytest.raises(RuntimeError, match="can't start new thread"):
+            session(INPUT)
+    np.testing.assert_array_equal(session(INPUT), 4 * INPUT)
+
+
 MIXED = onnx.parser.parse_model("""
     <ir_version: 10, opset_import: ["" : 21]>
     net (string[N] left, string[N] right, float[N, 3, 12, 12] x)

@@ -10,8 +10,8 @@ import onnx.numpy_helper
 import onnx.parser
 import trivium
 
-HUGE = 1 << 23
-"""So many rows and columns are a result that no computer has memory for: 256 TB."""
+HUGE = 1 << 22
+"""So many rows and columns are a result that no computer has memory for: 64 TB."""
 
 IMAGES = """
     <ir_version: 10, opset_import: ["" : 21]>
