@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from ..gpu.exchange import DeviceArrayLike
     from ..program import Program
     from .observer import Observation
+    from .peaks import Peaks
     from .profile import Profile
 
 
@@ -26,13 +27,18 @@ class Observing:
         raise NotImplementedError
 
     def profile(
-        self, feeds: "Mapping[str, ArrayLike | DeviceArrayLike]", runs: int = 1, warm_up: int = 1
+        self,
+        feeds: "Mapping[str, ArrayLike | DeviceArrayLike]",
+        runs: int = 1,
+        warm_up: int = 1,
+        peaks: "Peaks | None" = None,
     ) -> "Profile":
         """Run `feeds` some times, and return how long each call of a kernel took.
 
         Native code reads the clock after each call, in these runs alone; what a GPU does is waited
         for, step by step. State begins as `reset_state` has it, and that of this session stays.
-        Before, there are `warm_up` runs that do not count.
+        Before, there are `warm_up` runs that do not count. With `peaks` of a core, the profile
+        says what share of them kernels reach.
         """
         from .calls import CallTable
         from .profile import Profile, RunProfile, events_of
@@ -52,7 +58,7 @@ class Observing:
                 if number >= warm_up:
                     events = events_of(seen, package.manifest)
                     made.append(RunProfile(begin, end, events))
-        return Profile(tuple(made), self.threads)
+        return Profile(tuple(made), self.threads, peaks)
 
     def part(self, inputs: Sequence[str] = (), outputs: Sequence[str] = ()) -> Self:
         """Return a session of a part of the run: what computes `outputs` from `inputs`.

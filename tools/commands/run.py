@@ -15,6 +15,7 @@ from .. import arguments, feeds
 from ..given_package import given_package
 
 if TYPE_CHECKING:
+    from ...runtime.observe.peaks import Peaks
     from ...runtime.session import Session
 
 ALL = "*"
@@ -71,6 +72,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"run N more times, {RUNS} by default, and print how long each kernel took",
     )
     parser.add_argument(
+        "--peaks",
+        metavar="TYPE=RATE,...",
+        help="the peaks of a core that the profile is held against, f32=80,i8=300,copy=12 in "
+        "GFLOP/s and GB/s; without it, they are measured here",
+    )
+    parser.add_argument(
         "--chrome-trace", metavar="FILE", help="write the profile for chrome://tracing, too"
     )
     arguments.add_json_argument(parser)
@@ -99,7 +106,7 @@ def run(flags: argparse.Namespace) -> None:
     if not flags.json:
         for name, array in results.items():
             print(feeds.describe(name, array))
-    if flags.profile or flags.chrome_trace or flags.json:
+    if flags.profile or flags.peaks or flags.chrome_trace or flags.json:
         _profile(session, given, flags)
     if flags.repeat:
         print(_measured(lambda: session.run(given), flags.repeat))
@@ -110,12 +117,27 @@ def _profile(session: "Session", given: feeds.Arrays, flags: argparse.Namespace)
     from ..reports.json_report import json_text
     from ..reports.profile_report import chrome_trace, describe_profile, profile_info
 
-    profile = session.profile(given, runs=flags.profile or RUNS)
+    profile = session.profile(given, runs=flags.profile or RUNS, peaks=_peaks(flags.peaks))
     info = profile_info(profile)
     if flags.chrome_trace:
         with replaced_file(flags.chrome_trace) as file:
             file.write(chrome_trace(profile).encode())
     print(json_text("run --profile", info) if flags.json else describe_profile(info))
+
+
+def _peaks(declared: str | None) -> "Peaks | None":
+    """Return the declared peaks, or those of this machine; None where no compiler measures them."""
+    from ...dialects.core.extras import is_installed
+    from ...runtime.observe.peaks import Peaks
+
+    if declared is not None:
+        return Peaks.declared(declared)
+    if not is_installed("torch_mlir"):
+        return None
+    from ...dialects.core.machine import NATIVE, find_machines
+    from ..bench.peaks import measure_peaks
+
+    return measure_peaks(find_machines(NATIVE)[0])
 
 
 def _measured(action: Callable[[], object], repeats: int) -> str:
