@@ -1,10 +1,10 @@
-"""What a session offers to look into its runs: profiles, and parts of a run."""
+"""What a session offers to look into its runs: profiles, values, and parts of a run."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any, Self
 
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from ..errors import RunError
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from .observer import Observation
     from .peaks import Peaks
     from .profile import Profile
+    from .statistics import RunStatistics
 
 
 class Observing:
@@ -60,6 +61,36 @@ class Observing:
                     made.append(RunProfile(begin, end, events))
         return Profile(tuple(made), self.threads, peaks)
 
+    def values(
+        self, feeds: "Mapping[str, ArrayLike | DeviceArrayLike]", runs: int = 1
+    ) -> "Iterator[dict[str, NDArray[Any]]]":
+        """Run `feeds` some times; yield what each run has computed for kept values and outputs.
+
+        State begins as `reset_state` has it, and that of this session stays.
+        """
+        if runs < 1:
+            raise RunError(f"runs is {runs}, must be at least 1")
+        program = self._program
+        kept = program.package.manifest.kept if program.selection is None else ()
+        with self._twin(self._program) as twin:
+            for _ in range(runs):
+                results = twin.run(feeds)
+                yield {name: twin.value(name) for name in kept} | results
+
+    def statistics(
+        self, feeds: "Mapping[str, ArrayLike | DeviceArrayLike]", runs: int = 1
+    ) -> "tuple[RunStatistics, ...]":
+        """Run `feeds` some times, and describe the numbers of kept values and outputs in each run.
+
+        `compile(keep="*")` keeps all values. State is that of `values`.
+        """
+        from .statistics import ValueStatistics
+
+        return tuple(
+            tuple(ValueStatistics.of(name, array) for name, array in run.items())
+            for run in self.values(feeds, runs)
+        )
+
     def part(self, inputs: Sequence[str] = (), outputs: Sequence[str] = ()) -> Self:
         """Return a session of a part of the run: what computes `outputs` from `inputs`.
 
@@ -81,6 +112,10 @@ class Observing:
         return self._twin(self._program.changed(selection=selection, observer=observer))
 
     def _twin(self, program: "Program") -> Self:
+        raise NotImplementedError
+
+    def value(self, name: str) -> Any:
+        """Return what the last run computed for a value that is kept."""
         raise NotImplementedError
 
     def run(self, feeds: Any, outputs: Any = None) -> dict[str, Any]:
