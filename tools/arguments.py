@@ -205,6 +205,26 @@ def session_options(flags: argparse.Namespace) -> dict[str, Any]:
     return {name: getattr(flags, name) for name in names}
 
 
+def add_input_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments that say what a run gets, which `feeds.of_run` reads."""
+    parser.add_argument(
+        "--input",
+        metavar="NAME=FILE.npy",
+        dest="input_files",
+        type=file,
+        action=Table,
+        help="read an input from a file",
+    )
+    parser.add_argument(
+        "--random",
+        metavar="SEED",
+        nargs="?",
+        type=int,
+        const=0,
+        help="make up the inputs that no file gives",
+    )
+
+
 def open_package(flags: argparse.Namespace, path: str) -> "Package":
     """Open a package by its path and key; raise PackageError for one that is refused."""
     from ..runtime.package import Package

@@ -40,6 +40,15 @@ def _read(path: str) -> NDArray[Any]:
     return cast("NDArray[Any]", array)
 
 
+def of_run(manifest: Manifest, files: Mapping[str, str], seed: int | None) -> Arrays:
+    """Read the inputs of a run from files; with a seed, make up those that no file gives.
+
+    Raises as `read` and `complete`.
+    """
+    given = read(files)
+    return given if seed is None else complete(given, ports_of_run(manifest, given), seed)
+
+
 def read_all(path: str) -> Arrays:
     """Read the arrays of an .npz file by their names; RunError when that does not work."""
     try:

@@ -7,6 +7,9 @@ from ..runtime.package import Package
 from . import arguments
 from .progress import shown_progress
 
+ALL = "*"
+"""The pattern of all values, for `keep`."""
+
 
 def given_package(flags: argparse.Namespace, **defaults: Any) -> Package:
     """Open the package at `flags.model`, or compile the model there.
@@ -15,12 +18,17 @@ def given_package(flags: argparse.Namespace, **defaults: Any) -> Package:
     `add_key_argument` and `add_compile_arguments`; those of the other kind of file are refused.
     """
     if not arguments.is_package(flags.model):
-        from ..compiler.driver import build
-
         arguments.refuse_key(flags, flags.model)
-        given = {**defaults, **arguments.compile_arguments(flags)}
-        with shown_progress() as progress:
-            return build(flags.model, progress=progress, **given)
+        return compiled_package(flags, flags.model, **defaults)
     if given := arguments.given_compile_arguments(flags):
         flags.refuse(f"{', '.join(given)}: '{flags.model}' is compiled already")
     return arguments.open_package(flags, flags.model)
+
+
+def compiled_package(flags: argparse.Namespace, model: str, **defaults: Any) -> Package:
+    """Compile a model as flags say, and as `defaults` where they do not."""
+    from ..compiler.driver import build
+
+    given = {**defaults, **arguments.compile_arguments(flags)}
+    with shown_progress() as progress:
+        return build(model, progress=progress, **given)

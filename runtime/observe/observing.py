@@ -1,10 +1,10 @@
-"""What a session offers to look into its runs: profiles, and parts of a run."""
+"""What a session offers to look into its runs: profiles, values, and parts of a run."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any, Self
 
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from ..errors import RunError
 
@@ -12,7 +12,9 @@ if TYPE_CHECKING:
     from ..gpu.exchange import DeviceArrayLike
     from ..program import Program
     from .observer import Observation
+    from .peaks import Peaks
     from .profile import Profile
+    from .statistics import RunStatistics
 
 
 class Observing:
@@ -26,13 +28,18 @@ class Observing:
         raise NotImplementedError
 
     def profile(
-        self, feeds: "Mapping[str, ArrayLike | DeviceArrayLike]", runs: int = 1, warm_up: int = 1
+        self,
+        feeds: "Mapping[str, ArrayLike | DeviceArrayLike]",
+        runs: int = 1,
+        warm_up: int = 1,
+        peaks: "Peaks | None" = None,
     ) -> "Profile":
         """Run `feeds` some times, and return how long each call of a kernel took.
 
         Native code reads the clock after each call, in these runs alone; what a GPU does is waited
         for, step by step. State begins as `reset_state` has it, and that of this session stays.
-        Before, there are `warm_up` runs that do not count.
+        Before, there are `warm_up` runs that do not count. With `peaks` of a core, the profile
+        says what share of them kernels reach.
         """
         from .calls import CallTable
         from .profile import Profile, RunProfile, events_of
@@ -52,7 +59,37 @@ class Observing:
                 if number >= warm_up:
                     events = events_of(seen, package.manifest)
                     made.append(RunProfile(begin, end, events))
-        return Profile(tuple(made), self.threads)
+        return Profile(tuple(made), self.threads, peaks)
+
+    def values(
+        self, feeds: "Mapping[str, ArrayLike | DeviceArrayLike]", runs: int = 1
+    ) -> "Iterator[dict[str, NDArray[Any]]]":
+        """Run `feeds` some times; yield what each run has computed for kept values and outputs.
+
+        State begins as `reset_state` has it, and that of this session stays.
+        """
+        if runs < 1:
+            raise RunError(f"runs is {runs}, must be at least 1")
+        program = self._program
+        kept = program.package.manifest.kept if program.selection is None else ()
+        with self._twin(self._program) as twin:
+            for _ in range(runs):
+                results = twin.run(feeds)
+                yield {name: twin.value(name) for name in kept} | results
+
+    def statistics(
+        self, feeds: "Mapping[str, ArrayLike | DeviceArrayLike]", runs: int = 1
+    ) -> "tuple[RunStatistics, ...]":
+        """Run `feeds` some times, and describe the numbers of kept values and outputs in each run.
+
+        `compile(keep="*")` keeps all values. State is that of `values`.
+        """
+        from .statistics import ValueStatistics
+
+        return tuple(
+            tuple(ValueStatistics.of(name, array) for name, array in run.items())
+            for run in self.values(feeds, runs)
+        )
 
     def part(self, inputs: Sequence[str] = (), outputs: Sequence[str] = ()) -> Self:
         """Return a session of a part of the run: what computes `outputs` from `inputs`.
@@ -76,6 +113,10 @@ class Observing:
         return self._twin(self._program.changed(selection=selection, observer=observer, exact=()))
 
     def _twin(self, program: "Program") -> Self:
+        raise NotImplementedError
+
+    def value(self, name: str) -> Any:
+        """Return what the last run computed for a value that is kept."""
         raise NotImplementedError
 
     def run(self, feeds: Any, outputs: Any = None) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from ..contents import Contents
 from ..cpu.thread_pool import Observed
 from .observer import Observation
+from .peaks import Peaks
 
 
 class Event(NamedTuple):
@@ -48,6 +49,12 @@ class RunProfile:
         return sum(event.own for event in self.events if event.is_kernel)
 
     @property
+    def flops_per_second(self) -> float:
+        """Return the rate of products and sums in the whole run."""
+        flops = sum(event.flops for event in self.events)
+        return flops / self.nanoseconds * 1e9 if self.nanoseconds else 0.0
+
+    @property
     def overhead(self) -> float:
         """Return which part of the run was not in kernels, from 0 to 1."""
         return 1 - self.in_kernels / self.nanoseconds if self.nanoseconds else 0.0
@@ -57,7 +64,9 @@ class RunProfile:
 class Row:
     """Sum up events of all runs: nanoseconds and calls are for one run, on average.
 
-    `flops` and `moved_bytes` are those of one run.
+    `flops` and `moved_bytes` are those of one run. `of_peak` is what these operations take at the
+    peak of all threads, as a part of the time; `of_copy` is the same of the bytes and of a copy by
+    one core. They are None where nobody counts, and without peaks.
     """
 
     name: str
@@ -68,7 +77,8 @@ class Row:
     share: float
     flops: float
     moved_bytes: float
-    multiplies: str
+    of_peak: float | None = None
+    of_copy: float | None = None
 
     @property
     def flops_per_second(self) -> float:
@@ -83,10 +93,11 @@ class Row:
 
 @dataclass(frozen=True)
 class Profile:
-    """Hold what was seen of some runs on a number of threads."""
+    """Hold what was seen of some runs on a number of threads; `peaks` are those of one core."""
 
     runs: tuple[RunProfile, ...]
     threads: int
+    peaks: Peaks | None = None
 
     @property
     def nanoseconds(self) -> float:
@@ -112,29 +123,50 @@ class Profile:
         """Return a row for each combination of ops that one kernel computes."""
         return self._rows(lambda event: " + ".join(event.ops) or event.kernel)
 
+    def of_peak(self, run: RunProfile) -> float | None:
+        """Return which part of the peak of all threads a whole run reaches; None without peaks."""
+        least = self._least_compute(run.events)
+        return least / run.nanoseconds if least and run.nanoseconds else None
+
     def _rows(self, name_of: Callable[[Event], str]) -> list[Row]:
         groups: dict[tuple[str, str], list[Event]] = {}
         for run in self.runs:
             for event in run.events:
                 groups.setdefault((name_of(event), event.target), []).append(event)
         count, total = len(self.runs), sum(run.nanoseconds for run in self.runs)
-        rows = [_row(name, events, count, total) for (name, _), events in groups.items()]
+        rows = [self._row(name, events, count, total) for (name, _), events in groups.items()]
         return sorted(rows, key=lambda row: -row.nanoseconds)
 
+    def _row(self, name: str, events: Sequence[Event], runs: int, total: int) -> Row:
+        own = sum(event.own for event in events)
+        computing, copying = self._least_compute(events), self._least_copy(events)
+        return Row(
+            name,
+            events[0].ops,
+            events[0].target,
+            len(events) / runs,
+            own / runs,
+            own / total if total else 0.0,
+            sum(event.flops for event in events) / runs,
+            sum(event.moved_bytes for event in events) / runs,
+            computing / own if computing and own else None,
+            copying / own if copying and own else None,
+        )
 
-def _row(name: str, events: Sequence[Event], runs: int, total: int) -> Row:
-    own = sum(event.own for event in events)
-    return Row(
-        name,
-        events[0].ops,
-        events[0].target,
-        len(events) / runs,
-        own / runs,
-        own / total if total else 0.0,
-        sum(event.flops for event in events) / runs,
-        sum(event.moved_bytes for event in events) / runs,
-        events[0].multiplies,
-    )
+    def _least_compute(self, events: Sequence[Event]) -> float:
+        """Return in how many nanoseconds all threads do the arithmetic at their peak."""
+        if self.peaks is None:
+            return 0.0
+        rate = self.peaks.rate
+        counted = (event.flops / rate(event.multiplies) for event in events if event.flops)
+        return sum(counted) * 1e9 / self.threads
+
+    def _least_copy(self, events: Sequence[Event]) -> float:
+        """Return in how many nanoseconds one core copies as many bytes."""
+        if self.peaks is None:
+            return 0.0
+        copies = (event.moved_bytes for event in events if event.moved_bytes)
+        return sum(size / self.peaks.bandwidth(size) for size in copies) * 1e9
 
 
 def events_of(observations: Sequence[Observation], contents: Contents) -> tuple[Event, ...]:

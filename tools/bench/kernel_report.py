@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 
 from ...dialects.core.tensor import Tensor
+from ...runtime.observe.peaks import Peaks
 from ...runtime.spelling import spell_size
 from ...targets.costs.flops import is_missing
 from ..spelling import columns
 from .kernels import KernelTime
-from .peaks import Peaks
 
 _HEAD = ("us", "calls", "share", "GOP/s", "of peak", "GB/s", "of copy", "")
 
@@ -21,10 +21,10 @@ def describe_kernels(kernels: Sequence[KernelTime], peaks: Peaks) -> list[str]:
     lines = [
         f"{line}  {what}".rstrip() for line, what in zip(lines, ["", *_last(rows)], strict=True)
     ]
-    missing = sorted({op for kernel in kernels for op in kernel.ops if is_missing(op)})
+    missing = sorted({op for kernel in kernels for op in kernel.work.ops if is_missing(op)})
     notes = [f"note: targets/costs/flops.py does not count {op}" for op in missing]
-    work = sum(kernel.flops * kernel.calls for kernel in kernels)
-    least = sum(k.flops * k.calls / peaks.rate(k.multiplies) for k in kernels)
+    work = sum(kernel.work.flops * kernel.calls for kernel in kernels)
+    least = sum(k.work.flops * k.calls / peaks.rate(k.work.multiplies) for k in kernels)
     calls = sum(kernel.calls for kernel in kernels)
     return [
         *notes,
@@ -52,21 +52,22 @@ def _last(rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def _rates(kernel: KernelTime, total: float, peaks: Peaks) -> tuple[str, ...]:
-    rate = _ratio(kernel.flops, kernel.seconds)
-    moved = _ratio(kernel.size_bytes, kernel.seconds)
-    arithmetic = (f"{rate / 1e9:.1f}", f"{rate / peaks.rate(kernel.multiplies):.0%}")
+    work = kernel.work
+    rate = _ratio(work.flops, kernel.seconds)
+    moved = _ratio(work.moved_bytes, kernel.seconds)
+    arithmetic = (f"{rate / 1e9:.1f}", f"{rate / peaks.rate(work.multiplies):.0%}")
     return (
         f"{kernel.seconds * 1e6:.1f}",
         str(kernel.calls),
         f"{_ratio(kernel.total, total):.1%}",
-        *(arithmetic if kernel.flops else ("-", "-")),
+        *(arithmetic if work.flops else ("-", "-")),
         f"{moved / 1e9:.1f}",
-        f"{moved / peaks.bandwidth(kernel.size_bytes):.0%}",
+        f"{moved / peaks.bandwidth(work.moved_bytes):.0%}",
     )
 
 
 def _what(kernel: KernelTime) -> str:
-    ops = " + ".join(op.partition(".")[2] for op in kernel.ops)
+    ops = " + ".join(op.partition(".")[2] for op in kernel.work.ops)
     return f"{ops}  {', '.join(map(_spell, kernel.tensors[:-1]))} -> {_spell(kernel.tensors[-1])}"
 
 

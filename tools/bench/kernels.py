@@ -12,8 +12,7 @@ from ...dialects.core.mlir import new_context
 from ...dialects.core.module import ops
 from ...dialects.core.tensor import Tensor
 from ...runtime.cpu.elf import NativeLibrary, load_objects
-from ...targets.costs.flops import flops, multiplies
-from ...targets.costs.traffic import moved_bytes
+from ...targets.costs.work import Work
 from ...targets.cpu.emit.compile import CpuCode, compile_kernels
 from ...targets.cpu.schedule.run_kernel import allocate_buffers, bind
 from ...targets.cpu.schedule.tune import Tuner
@@ -24,21 +23,13 @@ from .stopwatch import least_time
 
 @dataclass(frozen=True)
 class KernelTime:
-    """Hold what a kernel does and how long one call takes.
-
-    `size_bytes` counts each input and each output once, scratch memory not at all; of a table that
-    is gathered from, only as much as is taken. `multiplies` is the element type of the products
-    that `flops` counts.
-    """
+    """Hold what a kernel does and how long one call takes."""
 
     symbol: str
-    ops: tuple[str, ...]
+    work: Work
     tensors: tuple[Tensor, ...]
-    flops: int
-    size_bytes: int
     seconds: float
     calls: int = 1
-    multiplies: str = "f32"
 
     @property
     def total(self) -> float:
@@ -83,13 +74,5 @@ def _time(group: tri.Group, code: CpuCode, library: NativeLibrary) -> KernelTime
     inputs = [tensor_of(v.type) for v in group.operation.operands]
     outputs = [tensor_of(v.type) for v in group.results]
     arrays = allocate_buffers([*inputs, *outputs, *(s.tensor for s in kernel.scratch)])
-    members = [op for op in ops(group.block) if not op.terminator]
-    return KernelTime(
-        kernel.symbol,
-        tuple(op.op_name for op in members if not isinstance(op, tri.Constant)),
-        (*inputs, *outputs),
-        sum(map(flops, members)),
-        moved_bytes(group),
-        least_time(bind(kernel, library, arrays)),
-        multiplies=next(map(multiplies, filter(flops, members)), "f32"),
-    )
+    seconds = least_time(bind(kernel, library, arrays))
+    return KernelTime(kernel.symbol, Work.of(group), (*inputs, *outputs), seconds)

@@ -4,7 +4,6 @@ import ctypes
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from math import log
 
 import numpy as np
 
@@ -13,6 +12,7 @@ from ...dialects.core.mlir import code_context, ir
 from ...dialects.core.tensor import DTYPES
 from ...runtime.cpu.elf import load_objects
 from ...runtime.memory import allocate
+from ...runtime.observe.peaks import Peaks
 from ...targets.cpu.emit.to_llvm import to_object
 from ...targets.cpu.kernels.products.dot import find_instruction
 from .stopwatch import least_time
@@ -24,26 +24,6 @@ SUMS = {"f32": "f32", "i8": "i32", "bf16": "f32"}
 
 _COPY_BYTES = (32 << 10, 512 << 10, 8 << 20, 128 << 20)
 _LARGEST = max(_COPY_BYTES) // 2 // 4
-
-
-@dataclass(frozen=True)
-class Peaks:
-    """Hold peaks of one core: operations by element type, and bytes by how many a copy touches.
-
-    Types that the machine has no instruction for are not there; f32 always is.
-    """
-
-    operations_per_second: dict[str, float]
-    bytes_per_second: dict[int, float]
-
-    def rate(self, dtype: str) -> float:
-        """Return the peak for products of a type."""
-        return self.operations_per_second.get(dtype, self.operations_per_second["f32"])
-
-    def bandwidth(self, size_bytes: int) -> float:
-        """Return the rate of a copy that touches about as many bytes, so is in the same cache."""
-        near = min(self.bytes_per_second, key=lambda size: abs(log(size / max(1, size_bytes))))
-        return self.bytes_per_second[near]
 
 
 def measure_peaks(machine: Machine) -> Peaks:

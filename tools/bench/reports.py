@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from ...runtime.observe.peaks import Peaks
 from .comparison import Comparison
 from .kernels import KernelTime
 from .measurement import Summary
-from .peaks import Peaks
 
 
 @dataclass(frozen=True)
@@ -136,16 +136,17 @@ def kernels_report(
 
 
 def _kernel(kernel: KernelTime, peaks: Peaks) -> KernelReport:
-    rate = kernel.flops / kernel.seconds
-    moved = kernel.size_bytes / kernel.seconds
+    work = kernel.work
+    rate = work.flops / kernel.seconds
+    moved = work.moved_bytes / kernel.seconds
     return KernelReport(
         kernel.symbol,
-        kernel.ops,
+        work.ops,
         tuple(map(str, kernel.tensors)),
         kernel.calls,
         kernel.seconds,
-        kernel.flops,
-        kernel.size_bytes,
-        rate / peaks.rate(kernel.multiplies) if kernel.flops else None,
-        moved / peaks.bandwidth(kernel.size_bytes),
+        work.flops,
+        work.moved_bytes,
+        rate / peaks.rate(work.multiplies) if work.flops else None,
+        moved / peaks.bandwidth(work.moved_bytes),
     )

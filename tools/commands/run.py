@@ -12,13 +12,11 @@ from typing import TYPE_CHECKING
 
 from ...runtime.errors import RunError
 from .. import arguments, feeds
-from ..given_package import given_package
+from ..given_package import ALL, given_package
 
 if TYPE_CHECKING:
+    from ...runtime.observe.peaks import Peaks
     from ...runtime.session import Session
-
-ALL = "*"
-"""The pattern of all values."""
 
 RUNS = 10
 """How many runs a profile is of."""
@@ -26,22 +24,7 @@ RUNS = 10
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", metavar="MODEL", help=f"a package (.trv), or {arguments.MODEL}")
-    parser.add_argument(
-        "--input",
-        metavar="NAME=FILE.npy",
-        dest="input_files",
-        type=arguments.file,
-        action=arguments.Table,
-        help="read an input from a file",
-    )
-    parser.add_argument(
-        "--random",
-        metavar="SEED",
-        nargs="?",
-        type=int,
-        const=0,
-        help="make up the inputs that no file gives",
-    )
+    arguments.add_input_arguments(parser)
     parser.add_argument(
         "--output",
         metavar="NAME=FILE.npy",
@@ -71,6 +54,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"run N more times, {RUNS} by default, and print how long each kernel took",
     )
     parser.add_argument(
+        "--peaks",
+        metavar="TYPE=RATE,...",
+        help="the peaks of a core that the profile is held against, f32=80,i8=300,copy=12 in "
+        "GFLOP/s and GB/s; without it, they are measured here",
+    )
+    parser.add_argument(
+        "--statistics",
+        metavar="N",
+        nargs="?",
+        type=arguments.count,
+        const=1,
+        help="describe the numbers of outputs and of the values that --keep names, all of them "
+        "without it, in N more runs",
+    )
+    parser.add_argument(
         "--chrome-trace", metavar="FILE", help="write the profile for chrome://tracing, too"
     )
     arguments.add_json_argument(parser)
@@ -82,15 +80,16 @@ def run(flags: argparse.Namespace) -> None:
     """Run once, write and describe the outputs, then measure."""
     from ...runtime.session import Session
 
-    package = given_package(flags, **({"keep": ALL} if flags.dump else {}))
+    wants_profile = flags.profile or flags.peaks or flags.chrome_trace
+    if flags.statistics and flags.json and wants_profile:
+        flags.refuse("--json prints one report: give --statistics or --profile")
+    looks = flags.dump or flags.statistics
+    package = given_package(flags, **({"keep": ALL} if looks else {}))
     session = Session(package, **arguments.session_options(flags))
     for name in set(flags.output_files) - {port.name for port in session.outputs}:
         known = ", ".join(f"'{port.name}'" for port in session.outputs)
         raise RunError(f"no output is named '{name}', there are {known}")
-    given = feeds.read(flags.input_files)
-    if flags.random is not None:
-        ports = feeds.ports_of_run(session.manifest, given)
-        given = feeds.complete(given, ports, flags.random)
+    given = feeds.of_run(session.manifest, flags.input_files, flags.random)
     results = session.run(given)
     for name, path in sorted(flags.output_files.items()):
         feeds.write(path, results[name])
@@ -99,7 +98,9 @@ def run(flags: argparse.Namespace) -> None:
     if not flags.json:
         for name, array in results.items():
             print(feeds.describe(name, array))
-    if flags.profile or flags.chrome_trace or flags.json:
+    if flags.statistics:
+        _print_statistics(session, given, flags)
+    if wants_profile or (flags.json and not flags.statistics):
         _profile(session, given, flags)
     if flags.repeat:
         print(_measured(lambda: session.run(given), flags.repeat))
@@ -110,12 +111,35 @@ def _profile(session: "Session", given: feeds.Arrays, flags: argparse.Namespace)
     from ..reports.json_report import json_text
     from ..reports.profile_report import chrome_trace, describe_profile, profile_info
 
-    profile = session.profile(given, runs=flags.profile or RUNS)
+    profile = session.profile(given, runs=flags.profile or RUNS, peaks=_peaks(flags.peaks))
     info = profile_info(profile)
     if flags.chrome_trace:
         with replaced_file(flags.chrome_trace) as file:
             file.write(chrome_trace(profile).encode())
     print(json_text("run --profile", info) if flags.json else describe_profile(info))
+
+
+def _print_statistics(session: "Session", given: feeds.Arrays, flags: argparse.Namespace) -> None:
+    from ..reports.json_report import json_text
+    from ..reports.statistics_report import describe_statistics, statistics_info
+
+    info = statistics_info(session.statistics(given, flags.statistics))
+    print(json_text("run --statistics", info) if flags.json else describe_statistics(info))
+
+
+def _peaks(declared: str | None) -> "Peaks | None":
+    """Return the declared peaks, or those of this machine; None where no compiler measures them."""
+    from ...dialects.core.extras import is_installed
+    from ...runtime.observe.peaks import Peaks
+
+    if declared is not None:
+        return Peaks.declared(declared)
+    if not is_installed("torch_mlir"):
+        return None
+    from ...dialects.core.machine import NATIVE, find_machines
+    from ..bench.peaks import measure_peaks
+
+    return measure_peaks(find_machines(NATIVE)[0])
 
 
 def _measured(action: Callable[[], object], repeats: int) -> str:

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from ...runtime.observe.peaks import Peaks
 from ...runtime.observe.profile import Profile, Row
 from ..spelling import columns, section
 
@@ -25,6 +26,9 @@ class RowInfo:
     share: float
     gflops_per_second: float
     gbytes_per_second: float
+    mbytes: float
+    of_peak: float | None
+    of_copy: float | None
 
 
 @dataclass(frozen=True)
@@ -34,6 +38,20 @@ class RunInfo:
     us: float
     kernels_us: float
     overhead: float
+    gflops_per_second: float
+    of_peak: float | None
+
+
+@dataclass(frozen=True)
+class PeaksInfo:
+    """Hold the peaks of one core: `source` is measured or declared.
+
+    `gops_per_second` is by element type, `copied_gbytes_per_second` by the bytes of a copy.
+    """
+
+    source: str
+    gops_per_second: dict[str, float]
+    copied_gbytes_per_second: dict[str, float]
 
 
 @dataclass(frozen=True)
@@ -43,6 +61,7 @@ class ProfileInfo:
     threads: int
     us: float
     overhead: float
+    peaks: PeaksInfo | None
     by_op: tuple[RowInfo, ...]
     by_node: tuple[RowInfo, ...]
     by_run: tuple[RunInfo, ...]
@@ -54,10 +73,17 @@ def profile_info(profile: Profile) -> ProfileInfo:
         profile.threads,
         profile.nanoseconds / 1e3,
         profile.overhead,
+        None if profile.peaks is None else _peaks_info(profile.peaks),
         tuple(map(_row_info, profile.by_op())),
         tuple(map(_row_info, profile.by_node())),
         tuple(
-            RunInfo(run.nanoseconds / 1e3, run.in_kernels / 1e3, run.overhead)
+            RunInfo(
+                run.nanoseconds / 1e3,
+                run.in_kernels / 1e3,
+                run.overhead,
+                run.flops_per_second / 1e9,
+                profile.of_peak(run),
+            )
             for run in profile.runs
         ),
     )
@@ -73,7 +99,16 @@ def _row_info(row: Row) -> RowInfo:
         row.share,
         row.flops_per_second / 1e9,
         row.bytes_per_second / 1e9,
+        row.moved_bytes / 1e6,
+        row.of_peak,
+        row.of_copy,
     )
+
+
+def _peaks_info(peaks: Peaks) -> PeaksInfo:
+    rates = {dtype: rate / 1e9 for dtype, rate in peaks.operations_per_second.items()}
+    copies = {str(size): rate / 1e9 for size, rate in peaks.bytes_per_second.items()}
+    return PeaksInfo(peaks.source, rates, copies)
 
 
 def describe_profile(info: ProfileInfo) -> str:
@@ -81,7 +116,7 @@ def describe_profile(info: ProfileInfo) -> str:
     nodes = info.by_node[:MOST_NODES]
     left = len(info.by_node) - len(nodes)
     rest = [f"… and {left} more: --json has all"] if left else []
-    runs = [("run", "us", "kernels", "overhead"), *_run_rows(info)]
+    runs = [("run", "us", "kernels", "overhead", "GFLOP/s", "of peak"), *_run_rows(info)]
     return "\n".join(
         [
             section("by op", _table(info.by_op)).lstrip("\n"),
@@ -90,19 +125,30 @@ def describe_profile(info: ProfileInfo) -> str:
             "",
             f"{info.us:.1f} us in a run on {info.threads} thread{'s' * (info.threads > 1)}, "
             f"{info.overhead:.2%} of it outside of kernels",
+            *([] if info.peaks is None else [_describe_peaks(info.peaks)]),
         ]
     )
 
 
+def _describe_peaks(peaks: PeaksInfo) -> str:
+    """Return a line with what the shares are of."""
+    rates = ", ".join(f"{rate:.1f} of {name}" for name, rate in peaks.gops_per_second.items())
+    copies = ", ".join(f"{rate:.1f}" for rate in peaks.copied_gbytes_per_second.values())
+    return f"peaks of a core, {peaks.source}: GFLOP/s {rates}; copies GB/s {copies}"
+
+
 def _table(rows: Sequence[RowInfo]) -> list[str]:
-    head = ("us", "share", "calls", "GFLOP/s", "GB/s", "target")
+    head = ("us", "share", "calls", "GFLOP/s", "of peak", "MB", "GB/s", "of copy", "target")
     cells = [
         (
             f"{row.us:.1f}",
             f"{row.share:.1%}",
             f"{row.calls:g}",
             f"{row.gflops_per_second:.1f}" if row.gflops_per_second else "-",
+            _share(row.of_peak),
+            f"{row.mbytes:.2f}" if row.mbytes else "-",
             f"{row.gbytes_per_second:.1f}" if row.gbytes_per_second else "-",
+            _share(row.of_copy),
             row.target,
         )
         for row in rows
@@ -114,7 +160,13 @@ def _table(rows: Sequence[RowInfo]) -> list[str]:
 
 def _run_rows(info: ProfileInfo) -> Iterator[tuple[str, ...]]:
     for number, run in enumerate(info.by_run):
-        yield f"{number}", f"{run.us:.1f}", f"{run.kernels_us:.1f}", f"{run.overhead:.2%}"
+        times = f"{run.us:.1f}", f"{run.kernels_us:.1f}", f"{run.overhead:.2%}"
+        rate = f"{run.gflops_per_second:.1f}" if run.gflops_per_second else "-"
+        yield (f"{number}", *times, rate, _share(run.of_peak))
+
+
+def _share(part: float | None) -> str:
+    return "-" if part is None else f"{part:.0%}"
 
 
 def _short(name: str) -> str:

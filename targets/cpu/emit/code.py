@@ -19,8 +19,7 @@ from ....runtime.observe.calls import CALLS, WHOLE, Span, StepCalls, listed_call
 from ....runtime.observe.calls import Call as ListedCall
 from ...compiled import Buffers, CompiledPart
 from ...core import Progress
-from ...costs.flops import flops, multiplies
-from ...costs.traffic import moved_bytes
+from ...costs.work import Work
 from ...options import CompileOptions
 from ...program.calls import Call, NumberedCall, Scratch
 from ...program.found_arenas import stage_of
@@ -98,16 +97,16 @@ class NativeCode(CompiledPart):
         """Describe a call for whoever looks into runs; its kernel is that of the first machine."""
         number, call = numbered
         assert isinstance(call.op, tri.Group)
-        members = [op for op in ops(call.op.block) if not op.terminator]
+        work = Work.of(call.op)
         return ListedCall(
             self.codes[0].kernels[call.op].symbol,
             node_names(call.op.location),
-            tuple(op.op_name for op in members if not isinstance(op, tri.Constant)),
+            work.ops,
             tuple(map(buffers.number, call.operands)),
             tuple(map(buffers.number, call.results)),
-            sum(map(flops, members)),
-            moved_bytes(call.op),
-            next(map(multiplies, filter(flops, members)), "f32"),
+            work.flops,
+            work.moved_bytes,
+            work.multiplies,
             tuple(map(_span, buffers.program.scratch[number], call.scratch)),
         )
 

@@ -16,6 +16,7 @@ from trivium.tools.reports.placement_report import NodeReports, Placements
 from trivium.tools.reports.profile_report import ProfileInfo
 from trivium.tools.reports.simulation import SimulationReport
 from trivium.tools.reports.sizes_report import SizesInfo
+from trivium.tools.reports.statistics_report import ComparisonInfo, StatisticsInfo
 
 ROOTS: dict[str, type[Any]] = {
     "info": PackageInfo,
@@ -28,6 +29,8 @@ ROOTS: dict[str, type[Any]] = {
     "conformance": ConformanceReport,
     "run --profile": ProfileInfo,
     "ops": OpsInfo,
+    "run --statistics": StatisticsInfo,
+    "compare": ComparisonInfo,
 }
 """The class of the report of each command."""
 

@@ -11,6 +11,8 @@ import onnx.parser
 import pytest
 from trivium.dialects.core.machine import find_machine
 from trivium.dialects.core.tensor import Tensor
+from trivium.runtime.observe.peaks import Peaks
+from trivium.targets.costs.work import Work
 from trivium.targets.options import CompileOptions
 from trivium.tools import main as tool
 from trivium.tools.bench import contenders, peaks
@@ -165,11 +167,11 @@ def test_kernels(model: Path, capsys: pytest.CaptureFixture[str]) -> None:
 def test_kernels_say_what_they_read_and_write(model: Path) -> None:
     kernels, others = time_kernels(str(model), CompileOptions(shapes={"N": 3}))
     assert others == 0
-    assert sum(kernel.flops * kernel.calls for kernel in kernels) == 2 * 3 * 8 * 4
-    (gather,) = (kernel for kernel in kernels if "tri.gather" in kernel.ops)
+    assert sum(kernel.work.flops * kernel.calls for kernel in kernels) == 2 * 3 * 8 * 4
+    (gather,) = (kernel for kernel in kernels if "tri.gather" in kernel.work.ops)
     words = 3 * 4 * 4  # three of the 50 that the table has
-    assert gather.size_bytes < 200 * 4
-    assert gather.size_bytes >= words + 3 * 8 + words
+    assert gather.work.moved_bytes < 200 * 4
+    assert gather.work.moved_bytes >= words + 3 * 8 + words
     assert all(kernel.seconds > 0 for kernel in kernels)
 
 
@@ -188,10 +190,10 @@ def test_bytes_have_a_peak_where_there_is_an_instruction_for_them() -> None:
 
 
 def test_products_are_held_against_the_peak_of_their_type() -> None:
-    measured = peaks.Peaks({"f32": 1e9, "i8": 4e9}, {1 << 10: 1e9})
+    measured = Peaks({"f32": 1e9, "i8": 4e9}, {1 << 10: 1e9})
     tensors = (Tensor((2, 2), "ui8"),)
-    byte = KernelTime("k", ("cpu.dot_mat_mul",), tensors, 1000, 8, 1e-6, 1, "i8")
-    single = KernelTime("l", ("cpu.packed_mat_mul",), tensors, 1000, 8, 1e-6)
+    byte = KernelTime("k", Work(("cpu.dot_mat_mul",), 1000, 8, "i8"), tensors, 1e-6)
+    single = KernelTime("l", Work(("cpu.packed_mat_mul",), 1000, 8), tensors, 1e-6)
     _, first, second, last = describe_kernels([byte, single], measured)
     assert "1.0      25%" in first
     assert "1.0     100%" in second
@@ -200,6 +202,6 @@ def test_products_are_held_against_the_peak_of_their_type() -> None:
 
 
 def test_a_copy_is_held_against_one_of_its_size() -> None:
-    measured = peaks.Peaks({"f32": 1.0}, {1 << 10: 3.0, 1 << 20: 2.0})
+    measured = Peaks({"f32": 1.0}, {1 << 10: 3.0, 1 << 20: 2.0})
     assert measured.bandwidth(0) == measured.bandwidth(2 << 10) == 3.0
     assert measured.bandwidth(1 << 18) == measured.bandwidth(1 << 30) == 2.0

@@ -12,6 +12,7 @@ import pytest
 import trivium
 from trivium.runtime.errors import PackageError, RunError
 from trivium.runtime.observe.calls import CALLS, CallTable
+from trivium.runtime.observe.peaks import Peaks
 from trivium.runtime.package import Package
 from trivium.tools.main import main
 
@@ -86,6 +87,50 @@ def test_work_is_counted_at_the_sizes_of_the_model() -> None:
     assert {row.flops for row in rows if row.name == "curve"} == {0}
     (softmax,) = [row for row in rows if row.name == "curve"]
     assert softmax.moved_bytes == 2 * 4 * 64 * 256
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_rates_are_held_against_peaks(threads: int) -> None:
+    session = trivium.compile(NET, shapes={"N": 64}, threads=threads)
+    peaks = Peaks({"f32": 2e9}, {1 << 10: 5e9, 1 << 30: 1e9})
+    profile = session.profile({"x": _x(64)}, runs=3, peaks=peaks)
+    rows = {row.name: row for row in profile.by_node()}
+    product, softmax = rows["second"], rows["curve"]
+    seconds = product.nanoseconds * 1e-9
+    assert product.of_peak == pytest.approx(2 * 64 * 256 * 256 / seconds / (2e9 * threads))
+    assert softmax.of_peak is None
+    # 128 KiB are nearer to a KiB than to a GiB.
+    copied = 2 * 4 * 64 * 256 / (softmax.nanoseconds * 1e-9)
+    assert softmax.of_copy == pytest.approx(copied / 5e9)
+    (run, *_) = profile.runs
+    whole = 3 * 2 * 64 * 256 * 256 / (run.nanoseconds * 1e-9)
+    assert run.flops_per_second == pytest.approx(whole)
+    assert profile.of_peak(run) == pytest.approx(whole / (2e9 * threads))
+    bare = session.profile({"x": _x(64)})
+    assert {(row.of_peak, row.of_copy) for row in bare.by_op()} == {(None, None)}
+    assert bare.of_peak(bare.runs[0]) is None
+
+
+def test_peaks_are_by_the_type_of_the_factors() -> None:
+    peaks = Peaks.declared("f32=80,i8=300,copy=12")
+    assert (peaks.rate("f32"), peaks.rate("i8"), peaks.rate("bf16")) == (80e9, 300e9, 80e9)
+    assert peaks.bandwidth(1) == peaks.bandwidth(1 << 40) == 12e9
+    assert peaks.source == "declared"
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("f32=80", "lack copy"),
+        ("copy=1", "lack f32"),
+        ("f32", "must be TYPE=RATE"),
+        ("f32=1,copy=1,f8=2", "have f8, must be of f32, i8, bf16, copy"),
+        ("f32=0,copy=1", "finite and above 0"),
+    ],
+)
+def test_faulty_peaks_are_refused(text: str, fault: str) -> None:
+    with pytest.raises(RunError, match=fault):
+        Peaks.declared(text)
 
 
 def test_session_is_as_before() -> None:
@@ -173,10 +218,10 @@ def test_command_prints_tables_and_writes_a_trace(
 ) -> None:
     model, trace = tmp_path / "net.onnx", tmp_path / "trace.json"
     onnx.save(NET, model)
-    command = ["run", str(model), "--random", "--shape", "N=4"]
+    command = ["run", str(model), "--random", "--shape", "N=4", "--peaks", "f32=100,copy=10"]
     assert main([*command, "--profile", "2", "--chrome-trace", str(trace)]) == 0
     out = capsys.readouterr().out
-    for title in ("by op", "by node", "by run", "of it outside of kernels"):
+    for title in ("by op", "by node", "by run", "of it outside of kernels", "of a core, declared"):
         assert title in out
     events = json.loads(trace.read_text())["traceEvents"]
     assert {event["ph"] for event in events} == {"X"}
@@ -189,3 +234,5 @@ def test_command_prints_tables_and_writes_a_trace(
     report = json.loads(capsys.readouterr().out)
     assert report["schema"] == "trivium run --profile"
     assert len(report["by_run"]) == 2
+    assert report["peaks"]["gops_per_second"] == {"f32": 100}
+    assert all(row["of_copy"] > 0 for row in report["by_node"])
