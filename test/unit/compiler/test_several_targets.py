@@ -6,11 +6,13 @@ from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
+import onnx.parser
 import onnxruntime
 import pytest
 import trivium
 from trivium.compiler.driver import build
 from trivium.dialects.core.tensor import Array
+from trivium.runtime.cpu.part import CpuPart
 from trivium.runtime.package import Package
 from trivium.runtime.session import Session
 from trivium.targets.placement.problem import PlacementProblem
@@ -73,6 +75,27 @@ def test_a_convolution_and_a_softmax_are_on_two_targets(classifier: Path, expect
     divided = computed(Session(package, threads=1))
     np.testing.assert_array_equal(divided, computed(trivium.compile(str(classifier))))
     np.testing.assert_allclose(divided, expected, rtol=1e-6)
+
+
+def test_what_is_fused_in_a_part_is_nowhere_else(npu: str) -> None:
+    """Of A -> AB -> B -> C and A -> C, with C on a target of its own, B computes AB as well."""
+    model = onnx.parser.parse_model("""
+        <ir_version: 10, opset_import: ["" : 21]>
+        net (float[2, 3] x) => (float[2, 3] y, float[2, 3] z) {
+            [A] ac = Abs (x)  [AB] ab = Sqrt (ac)  [B] bc = Neg (ab)
+            [C1] y = Exp (bc)  [C2] z = Exp (ac)
+        }
+    """)
+    package = build(model, target=npu)
+    kernels = package.manifest.part(CpuPart).kernels
+    assert {kernel.ops for kernel in kernels} == {("tri.abs",), ("tri.sqrt", "tri.neg")}
+    assert [step.kind for step in package.manifest.steps] == ["cpu", "host", "host"]
+    values = {buffer.name for buffer in package.manifest.buffers}
+    assert values == {"x", "ac", "bc", "y", "z"}
+    x = X.reshape(-1)[:6].reshape(2, 3)
+    results = Session(package).run({"x": x})
+    np.testing.assert_allclose(results["y"], np.exp(-np.sqrt(np.abs(x))), rtol=1e-6)
+    np.testing.assert_allclose(results["z"], np.exp(np.abs(x)), rtol=1e-6)
 
 
 @pytest.mark.parametrize("seed", range(4))
