@@ -30,8 +30,8 @@ def compile(model: Source | Package, options: CompileOptions) -> Session:
     differ from those of the module on the example. `trivium --list-formats` lists all formats.
 
     A package, open or by its path (`.trv`), has the IR in it compiled again for `machine`, with the
-    math that it was compiled with; `threads`, `cores` and `progress` apart, the other options then
-    have no effect. Raises CompileError that lists all faults.
+    math that it was compiled with; options that would change more than code are refused. Raises
+    CompileError that lists all faults.
     """
     session = Session(_build(model, options))
     find_format(model).check_session(session, model, options)

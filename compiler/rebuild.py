@@ -8,6 +8,7 @@ from ..passes.pipeline import Pipeline
 from ..runtime.manifest import Manifest
 from ..runtime.package import Package
 from ..targets.memory.weight_pool import WeightPools
+from ..targets.option import changed_options
 from ..targets.options import CompileOptions
 from ..targets.registry import choose_targets
 from .assemble import BYTECODE, Assembled, package_of
@@ -19,9 +20,11 @@ from .packaged import packaged_module, targets_of
 def rebuild(package: Package, asked: CompileOptions) -> Package:
     """Generate code for the machines of `asked` from the placed IR and the weights of a package.
 
-    Raises CompileError when the package holds no IR that this version reads, for a machine that
-    there is not, and for a package with programs of accelerators.
+    Raises CompileError for other options than those that apply, when the package holds no IR that
+    this version reads, for a machine that there is not, and for a package with programs of
+    accelerators.
     """
+    _check_options(asked)
     pools: WeightPools = {}
     manifest = package.manifest
     threads = asked.threads or manifest.settings.threads or None
@@ -40,6 +43,16 @@ def rebuild(package: Package, asked: CompileOptions) -> Package:
     return combined(main, programs, pools, choose_targets(targets_of(manifest)))
 
 
+def _check_options(asked: CompileOptions) -> None:
+    """Raise CompileError for options that differ from their defaults and apply to models alone."""
+    given = [each.name for each in changed_options(asked) if not each.rebuilds]
+    if given:
+        raise CompileError(
+            f"{', '.join(given)}: a package keeps what it was compiled with; compile the model "
+            "again for others"
+        )
+
+
 def _compiled(package: Package, asked: CompileOptions, pools: WeightPools) -> Assembled:
     """Compile the IR of one program; `pools` get its weights."""
     with new_context():
@@ -55,6 +68,7 @@ def _compiled(package: Package, asked: CompileOptions, pools: WeightPools) -> As
             progress=asked.progress,
             threads=asked.threads,
             cores=asked.cores,
+            hooks=asked.hooks,
         )
         targets = choose_targets(targets_of(manifest))
         names = [name for target in targets for name in target.kept_entries]

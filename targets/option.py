@@ -89,6 +89,19 @@ def check_options(options: Any) -> None:
         raise CompileError(sorted(faults, key=str))
 
 
+def changed_options(options: Any) -> list[Option]:
+    """List the options of a dataclass that do not have their default."""
+    default = type(options)()
+    return [each for each in options_of(options) if _differ(options, default, each.name)]
+
+
+def _differ(options: Any, default: Any, name: str) -> bool:
+    given, expected = getattr(options, name), getattr(default, name)
+    if expected is None:  # what is given may be an array, which is not compared as a whole
+        return given is not None
+    return given != expected
+
+
 def size_pair(text: str) -> tuple[str, int | Range | tuple[int | str | None, ...]]:
     """Parse `N=1`, `T=1..512:128/8` or `x=1x3x224x224`, of which sizes may be `?` or names."""
     name, _, sizes = text.rpartition("=")

@@ -276,10 +276,18 @@ class CompileOptions:
         rebuilds=True,
     )
     progress: Callable[[str], None] | None = option(
-        None, "called with a line of text as work goes on", optional(function), flag=None
+        None,
+        "called with a line of text as work goes on",
+        optional(function),
+        flag=None,
+        rebuilds=True,
     )
     hooks: "Sequence[Instrumentation]" = option(
-        (), "instrumentation that sees the IR around each pass: docs/opt.md", anything, flag=None
+        (),
+        "instrumentation that sees the IR around each pass: docs/opt.md",
+        anything,
+        flag=None,
+        rebuilds=True,
     )
     threads: int | None = option(
         None,

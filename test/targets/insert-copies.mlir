@@ -23,6 +23,37 @@ func.func @copies_once(%x: tensor<2xf32>, %y: tensor<2xf32>) -> (tensor<2xf32>, 
   return %q, %q : tensor<2xf32>, tensor<2xf32>
 }
 
+// Three kernels read one copy.
+// CHECK-LABEL: func.func @copies_once_for_all_readers
+// CHECK-SAME:    (%[[X:.*]]: {{.*}})
+// CHECK-NEXT:    %[[A:.*]] = "tri.copy"(%[[X]]) {to = "gpu"}
+// CHECK-NOT:     to = "gpu"
+// CHECK:         "tri.group"(%[[A]])
+// CHECK-NOT:     to = "gpu"
+// CHECK:         "tri.group"(%[[A]])
+// CHECK-NOT:     to = "gpu"
+// CHECK:         "tri.group"(%[[A]])
+// CHECK-NOT:     to = "gpu"
+// CHECK:         return
+func.func @copies_once_for_all_readers(%x: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) {
+  %p = "tri.group"(%x) ({
+  ^bb0(%a: tensor<2xf32>):
+    %c = "tri.exp"(%a) : (tensor<2xf32>) -> tensor<2xf32>
+    "tri.yield"(%c) : (tensor<2xf32>) -> ()
+  }) {target = "gpu"} : (tensor<2xf32>) -> tensor<2xf32>
+  %q = "tri.group"(%x) ({
+  ^bb0(%a: tensor<2xf32>):
+    %c = "tri.neg"(%a) : (tensor<2xf32>) -> tensor<2xf32>
+    "tri.yield"(%c) : (tensor<2xf32>) -> ()
+  }) {target = "gpu"} : (tensor<2xf32>) -> tensor<2xf32>
+  %r = "tri.group"(%x) ({
+  ^bb0(%a: tensor<2xf32>):
+    %c = "tri.abs"(%a) : (tensor<2xf32>) -> tensor<2xf32>
+    "tri.yield"(%c) : (tensor<2xf32>) -> ()
+  }) {target = "gpu"} : (tensor<2xf32>) -> tensor<2xf32>
+  return %p, %q, %r : tensor<2xf32>, tensor<2xf32>, tensor<2xf32>
+}
+
 // A kernel on the host in between: its operand comes back before it, its result goes out behind it.
 // CHECK-LABEL: func.func @there_and_back
 // CHECK-SAME:    (%[[X:.*]]: {{.*}})

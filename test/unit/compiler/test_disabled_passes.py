@@ -34,6 +34,27 @@ def test_another_ir_and_the_same_numbers() -> None:
     assert sorted(_ops(disable="fuse-silu")) == ["tri.mul", "tri.sigmoid"]
 
 
+def test_levels_make_other_ir_and_the_same_numbers() -> None:
+    model = onnx.parser.parse_model("""
+        <ir_version: 10, opset_import: ["" : 21]>
+        net (float[2, 8] x) => (float[2, 8] y) {
+            a = Sigmoid (x)  b = Sigmoid (x)  c = Mul (x, a)  d = Identity (c)  y = Mul (d, b)
+        }
+    """)
+    kernels: list[list[tuple[str, ...]]] = []
+    for level in (0, 1, 2):
+        session = trivium.compile(model, opt_level=level)
+        (y,) = session.run({"x": X}).values()
+        np.testing.assert_allclose(y, X / (1 + np.exp(-X)) ** 2, rtol=1e-5, atol=1e-6)
+        kernels.append([kernel.ops for kernel in trivium.check(model, opt_level=level)])
+    sigmoid, mul = "tri.sigmoid", "tri.mul"
+    assert kernels == [
+        [(sigmoid,), (sigmoid,), (mul,), (mul,)],
+        [(sigmoid,), (mul,), (mul,)],
+        [(sigmoid, mul, mul)],
+    ]
+
+
 def test_passes_of_targets_are_left_out_too() -> None:
     names = ["fuse-elementwise", "fuse-silu"]
     assert len(trivium.compile(MODEL, disable=names).manifest.parts[0].kernels) == 2  # type: ignore[reportAttributeAccessIssue]

@@ -3,6 +3,7 @@
 import random
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,9 +11,12 @@ import trivium
 from trivium.compiler import packaged
 from trivium.compiler.driver import build
 from trivium.compiler.rebuild import rebuild
+from trivium.compiler.stages import pipeline_for
 from trivium.dialects.core.errors import CompileError
 from trivium.dialects.core.mlir import ir, new_context
+from trivium.dialects.core.module import Module
 from trivium.dialects.core.op import OPS
+from trivium.passes.pipeline import Instrumentation, Stage
 from trivium.runtime.package import Package
 from trivium.runtime.session import Session
 from trivium.targets.options import CompileOptions
@@ -84,6 +88,40 @@ def test_ir_as_it_was_packaged_computes_the_same(package: Package) -> None:
     again = Session(rebuild(package, CompileOptions())).run({"x": x})
     for name, array in Session(package).run({"x": x}).items():
         np.testing.assert_array_equal(again[name], array)
+
+
+class Passes(Instrumentation):
+    def __init__(self) -> None:
+        self.names: list[str] = []
+
+    def after(self, stage: Stage, module: Module) -> None:
+        self.names.append(stage.name)
+
+
+def test_a_package_comes_in_behind_all_passes_on_models(tmp_path: Path) -> None:
+    of_model, of_package = Passes(), Passes()
+    package = build(network(), hooks=[of_model])
+    package.save(tmp_path / "network.trv")
+    again = build(str(tmp_path / "network.trv"), hooks=[of_package])
+    assert {"fuse-epilogues", "partition", "place", "pack-weights"} <= set(of_model.names)
+    assert not {*of_package.names} & {stage.name for stage in pipeline_for("cpu", 2).stages()}
+    x = np.ones((1, 4, 6, 6), np.float32)
+    expected = Session(package).run({"x": x})
+    for name, array in Session(again).run({"x": x}).items():
+        np.testing.assert_array_equal(array, expected[name])
+
+
+def test_options_that_a_package_keeps_are_refused(package: Package) -> None:
+    message = (
+        "error: target, opt_level, precision: a package keeps what it was compiled with; "
+        "compile the model again for others"
+    )
+    with pytest.raises(CompileError) as caught:
+        build(package, target="host", opt_level=0, precision="fp16")
+    assert str(caught.value) == message
+    with pytest.raises(CompileError, match="constants: a package keeps"):
+        build(package, constants={"x": np.ones((1, 4, 6, 6), np.float32)})
+    assert build(package, target="cpu", threads=1).manifest == build(package).manifest
 
 
 def test_damaged_bytecode_is_refused_by_compile(package: Package, tmp_path) -> None:

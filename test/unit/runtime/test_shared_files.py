@@ -2,7 +2,9 @@
 
 import gc
 import weakref
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
 
 import numpy as np
 import onnx.numpy_helper
@@ -37,6 +39,42 @@ def test_one_mapping_for_all(path: Path) -> None:
     link = path.parent / "link.trv"
     link.hardlink_to(path)
     assert _weights(Package.open(link)) == _weights(first)
+
+
+def test_many_threads_open_and_run_one_file_at_once(path: Path) -> None:
+    together = Barrier(32)
+
+    def run(number: int) -> Package:
+        together.wait()
+        package = Package.open(path)
+        opened = trivium.Session(package, threads=1)
+        for session in (opened, opened.clone()):
+            assert np.array_equal(session.run({"x": number * X})["y"], number * X)
+        return package
+
+    with ThreadPoolExecutor(32) as pool:
+        packages = list(pool.map(run, range(32)))
+    assert len({_weights(package) for package in packages}) == 1
+
+
+def test_equal_weights_are_stored_once(tmp_path: Path) -> None:
+    def size(second: float) -> int:
+        model = onnx.parser.parse_model("""
+            <ir_version: 10, opset_import: ["" : 21]>
+            net (float[1, 64] x) => (float[1, 64] y) {
+                a = MatMul (x, v)
+                b = Relu (a)
+                y = MatMul (b, w)
+            }
+        """)
+        for name, factor in (("v", 1.0), ("w", second)):
+            array = factor * np.eye(64, dtype=np.float32)
+            model.graph.initializer.append(onnx.numpy_helper.from_array(array, name))
+        trivium.build(model).save(tmp_path / "net.trv")
+        return (tmp_path / "net.trv").stat().st_size
+
+    saved = size(second=2) - size(second=1)
+    assert abs(saved - 64 * 64 * 4) < 1024
 
 
 def test_a_package_that_nobody_has_is_forgotten(path: Path) -> None:
