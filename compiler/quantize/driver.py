@@ -1,7 +1,7 @@
 """From a model and data to a quantised ONNX model: `trivium quantize`."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ...dialects.core.arguments import flag, function, number, one_of, optional, path
@@ -13,7 +13,8 @@ from ...dialects.core.tensor import Bindings
 from ...passes.decompose import Decompose
 from ...passes.default import WHOLE, default_pipeline
 from ...passes.pipeline import Pipeline
-from ...passes.quantize.quantize import quantize_by
+from ...passes.quantize.apply_config import quantize_by_config, quantize_by_table
+from ...passes.quantize.quant_config import QuantConfig
 from ...passes.quantize.scale_table import Scale, ScaleTable
 from ...targets.core import Progress
 from ...targets.options import CompileOptions
@@ -27,6 +28,7 @@ from .ranges import METHODS, Form
 from .report import Report
 from .sensitivity import examine
 
+STORAGE = ("i8", "ui8", "i16", "ui16")
 MOST_BATCHES = 8
 """On how many batches the model is run for each value that is examined."""
 
@@ -37,9 +39,11 @@ MOST_BATCHES = 8
     percentile=number("above 0 and up to 100", lambda percentile: 0 < percentile <= 100),
     symmetric=flag,
     per_tensor=flag,
-    storage=one_of(("i8", "ui8")),
+    storage=one_of(STORAGE),
     table=path,
     write_table=path,
+    config=path,
+    write_config=path,
     cosine=optional(number("above 0 and below 1", lambda cosine: 0 < cosine < 1)),
     report=optional(function),
 )
@@ -55,6 +59,8 @@ def quantize(
     storage: str = "i8",
     table: str = "",
     write_table: str = "",
+    config: str = "",
+    write_config: str = "",
     cosine: float | None = None,
     report: Callable[[Report], None] | None = None,
     shapes: Bindings | None = None,
@@ -66,11 +72,12 @@ def quantize(
     path of an `.npz` with such; its first axis is that of samples, of the types of the inputs.
     `method` says how the range of a value comes from what is seen: "minmax", "percentile" of sizes
     (`percentile` of them), "kl", the least loss of entropy, or "mse", the least squared error.
-    Values become `storage`, "i8" or "ui8"; with `symmetric` zero stands in the middle. Weights are
-    i8 and symmetric, with a scale for each output channel or, with `per_tensor`, one for all.
+    Values become `storage`, one of `STORAGE`; with `symmetric` zero stands in the middle. Weights
+    are i8 and symmetric, with a scale for each output channel or, with `per_tensor`, one for all.
 
-    `table` is a file of scales to use instead of data, `write_table` one to write. Nothing is
-    written where `output` is empty.
+    `table` is a file of scales to use instead of data, `write_table` one to write; `config` and
+    `write_config` are files of PPL's JSON, which has the scales of weights and the data types of
+    nodes, too. Nothing is written where `output` is empty.
 
     With `cosine`, between 0 and 1, the outputs of the quantised model come at least that close to
     those of the model: values whose rounding does most harm stay floats, and are not in the table.
@@ -80,28 +87,34 @@ def quantize(
     Returns the scales. Raises CompileError for data that does not fit the model, and for tables
     that are malformed or of another model.
     """
-    _check(data, table, cosine is not None, report is not None)
+    _check(data, {"a table of scales": table, "a config": config}, cosine, report)
+    if config and (write_table or write_config):
+        raise CompileError("what is written is made of data or a table of scales, not of a config")
     progress = progress or _ignore
     with new_context():
         module = import_model(model, CompileOptions(shapes=shapes))
         need_static(module)
         Pipeline(default_pipeline(1, quantized=True, prepares=False)).run(module)
-        if table:
-            scales = ScaleTable.load(table)
+        if config:
+            scales = quantize_by_config(module, QuantConfig.load(config), per_tensor)
         else:
-            assert data is not None
-            form = Form(storage, symmetric, method, percentile)
-            feeds = batches(read_data(data), input_types(module))
-            scales = calibrate(module, feeds, form, progress)
-            if cosine is not None or report is not None:
-                some = feeds[:: -(-len(feeds) // MOST_BATCHES)]
-                case = QuantizationCase(module, scales, some, per_tensor, progress)
-                scales, found = examine(case, cosine)
-                if report is not None:
-                    report(found)
-        quantize_by(module, scales, per_tensor)
-        if write_table:
-            scales.save(write_table)
+            if data is None:
+                scales = ScaleTable.load(table)
+            else:
+                form = Form(storage, symmetric, method, percentile)
+                feeds = batches(read_data(data), input_types(module))
+                scales = calibrate(module, feeds, form, progress)
+                if cosine is not None or report is not None:
+                    some = feeds[:: -(-len(feeds) // MOST_BATCHES)]
+                    case = QuantizationCase(module, scales, some, per_tensor, progress)
+                    scales, found = examine(case, cosine)
+                    if report is not None:
+                        report(found)
+            written = quantize_by_table(module, scales, per_tensor)
+            if write_table:
+                scales.save(write_table)
+            if write_config:
+                written.save(write_config)
         if output:
             from ..exporters.onnx import save_onnx
 
@@ -117,13 +130,16 @@ def calibrate(module: Module, feeds: Sequence[Feed], form: Form, progress: Progr
     return ScaleTable(values, form.method)
 
 
-def _check(data: Data | None, table: str, chosen: bool, reported: bool) -> None:
-    """Raise CompileError unless there is data or a table, and data where that is needed."""
-    if (data is None) == (not table):
-        raise CompileError("quantisation needs calibration data or a table of scales, one of both")
-    if table and (chosen or reported):
-        what = "what stays a float is chosen" if chosen else "a report is made"
-        raise CompileError(f"{what} by data, not by a table of scales: give data instead")
+def _check(data: Data | None, files: Mapping[str, str], cosine: object, report: object) -> None:
+    """Raise CompileError unless there is data or one file, and data where that is needed."""
+    given = [what for what, file in files.items() if file]
+    if (data is not None) + len(given) != 1:
+        raise CompileError(
+            f"quantisation needs calibration data or {' or '.join(files)}, one of them"
+        )
+    if given and (cosine is not None or report is not None):
+        what = "what stays a float is chosen" if cosine is not None else "a report is made"
+        raise CompileError(f"{what} by data, not by {given[0]}: give data instead")
 
 
 def _ignore(line: Any) -> None:

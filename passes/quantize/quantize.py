@@ -1,6 +1,7 @@
 """Quantise a model: its values by a table of scales, its weights by their largest numbers."""
 
 import difflib
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
@@ -20,6 +21,9 @@ from .scale_table import ScaleTable
 
 LARGEST_WEIGHT = 127
 LARGEST_BIAS = 1 << 30
+
+WeightScales = float | tuple[float, ...]
+"""One scale for all weights of an op, or one for each output channel."""
 
 
 class Quantize(Pass):
@@ -43,11 +47,18 @@ class Quantize(Pass):
 
 
 def quantize_by(
-    module: Module, table: ScaleTable, per_tensor: bool = False
+    module: Module,
+    table: ScaleTable,
+    per_tensor: bool = False,
+    *,
+    weights: Mapping[str, WeightScales] | None = None,
+    floats: Collection[Op] = (),
 ) -> dict[ir.Value, ir.Value]:
     """Do what the pass `quantize` does, by a table in memory; return what each value is rounded to.
 
-    Raises CompileError when the table has values that the model does not have.
+    `weights` has scales for weights by name, of all or of each channel, instead of those found in
+    them; `floats` are ops that read what is not rounded. Raises CompileError when the table has
+    values that the model does not have.
     """
     chosen, names = quantizable(module), names_of(module)
     known = [names[value] for value in chosen if value in names]
@@ -62,11 +73,14 @@ def quantize_by(
         for value in chosen:
             if (kind := _kind_of(value, kinds, names, table)) is not None:
                 kinds[value] = kind
-        tried = {value: _insert(value, kind) for value, kind in kinds.items()}
+        apart = {op.operation for op in floats}  # looked up before operands, and so hashes, change
+        uses = {value: _uses(value, apart) for value in kinds}
+        tried = {value: _insert(value, kind, uses[value]) for value, kind in kinds.items()}
         made = {old: new for old, new in tried.items() if new is not None}
         scales = {new: kinds[old].scales[0] for old, new in made.items()}
+        given = {value: weights[n] for value, n in names.items() if n in weights} if weights else {}
         for op in supported:
-            _quantize_constants(op, scales, Rewriter(module), per_tensor)
+            _quantize_constants(op, scales, Rewriter(module), per_tensor, given)
     return made
 
 
@@ -84,9 +98,17 @@ def _kind_of(
     return None if scale is None else scale.kind
 
 
-def _insert(value: ir.Value, kind: QuantizedType) -> ir.Value | None:
-    """Round a value for all its users; None when it has none, or is rounded already."""
-    uses = [(use.owner.operation, use.operand_number) for use in value.uses]
+Use = tuple[ir.Operation, int]
+"""An operation, and which of its operands a value is."""
+
+
+def _uses(value: ir.Value, apart: Collection[ir.Operation]) -> list[Use]:
+    found = [(use.owner.operation, use.operand_number) for use in value.uses]
+    return [use for use in found if use[0] not in apart]
+
+
+def _insert(value: ir.Value, kind: QuantizedType, uses: Sequence[Use]) -> ir.Value | None:
+    """Round a value for some uses; None when there are none, or it is rounded already."""
     if not uses or any(owner.name == tri.Quantize.op_name for owner, _ in uses):
         return None
     first, *others = [owner for owner, _ in uses]
@@ -103,7 +125,11 @@ def _insert(value: ir.Value, kind: QuantizedType) -> ir.Value | None:
 
 
 def _quantize_constants(
-    op: Op, scales: dict[ir.Value, float], rewriter: Rewriter, per_tensor: bool
+    op: Op,
+    scales: dict[ir.Value, float],
+    rewriter: Rewriter,
+    per_tensor: bool,
+    given: Mapping[ir.Value, WeightScales],
 ) -> None:
     if not any(value in scales for value in data_operands(op)):
         return
@@ -113,23 +139,28 @@ def _quantize_constants(
             continue
         if isinstance(op, PRODUCTS):
             if index == 1:
-                _quantize_weights(op, array, scales, rewriter, per_tensor)
+                _quantize_weights(op, array, scales, rewriter, per_tensor, given.get(value))
             continue
         kind = QuantizedType.of("i8", [_largest(array) / LARGEST_WEIGHT])
         op.operation.operands[index] = _constant(op, array, kind, "constant", rewriter)
 
 
 def _quantize_weights(
-    op: Op, array: Array, scales: dict[ir.Value, float], rewriter: Rewriter, per_tensor: bool
+    op: Op,
+    array: Array,
+    scales: dict[ir.Value, float],
+    rewriter: Rewriter,
+    per_tensor: bool,
+    given: WeightScales | None,
 ) -> None:
-    """Quantise weights and the bias of a product whose input is quantised."""
+    """Quantise weights, by the scales given if any, and the bias of a product of rounded input."""
     factor = scales.get(op.operation.operands[0])
     if factor is None:
         return
-    axis = None if per_tensor else _channels(op, array)
+    axis = None if per_tensor or isinstance(given, float) else channels_axis(op, array)
     bias = op.operation.operands[2] if len(op.operation.operands) > 2 else None
     constant = None if bias is None else rewriter.constants(bias)
-    steps = _weight_scales(array, axis)
+    steps = _weight_scales(array, axis) if given is None else np.array(given, ndmin=1)
     if constant is not None and constant.ndim == 1:
         least = np.abs(constant.astype(np.float64)) / (factor * LARGEST_BIAS)
         steps = np.maximum(steps, least if len(steps) > 1 else least.max())
@@ -141,7 +172,7 @@ def _quantize_weights(
         op.operation.operands[2] = _constant(op, constant, held, "bias", rewriter)
 
 
-def _channels(op: Op, array: Array) -> int | None:
+def channels_axis(op: Op, array: Array) -> int | None:
     """Return the axis of weights along which outputs are."""
     if isinstance(op, tri.MatMul):
         return 1 if array.ndim == 2 else None

@@ -60,19 +60,23 @@ class ScaleTable:
     @staticmethod
     def load(path: str) -> "ScaleTable":
         """Read a table; raises CompileError with the one thing that is wrong, and its place."""
-        try:
-            text = Path(path).read_text()
-        except (OSError, UnicodeDecodeError) as error:
-            reason = error.strerror if isinstance(error, OSError) else "is no text"
-            raise CompileError(f"cannot read '{path}': {reason}") from None
-        try:
-            found = json.loads(text, object_pairs_hook=_unique)
-        except json.JSONDecodeError as error:
-            place = f"{path}:{error.lineno}:{error.colno}"
-            raise CompileError([Diagnostic(place, f"is not JSON: {error.msg}")]) from None
-        except Invalid as error:
-            raise CompileError([Diagnostic(path, str(error))]) from None
-        return _table(found, path)
+        return _table(read_json(path), path)
+
+
+def read_json(path: str) -> Any:
+    """Read a file of JSON; CompileError where it cannot be read, and for a name given twice."""
+    try:
+        text = Path(path).read_text()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "is no text"
+        raise CompileError(f"cannot read '{path}': {reason}") from None
+    try:
+        return json.loads(text, object_pairs_hook=_unique)
+    except json.JSONDecodeError as error:
+        place = f"{path}:{error.lineno}:{error.colno}"
+        raise CompileError([Diagnostic(place, f"is not JSON: {error.msg}")]) from None
+    except Invalid as error:
+        raise CompileError([Diagnostic(path, str(error))]) from None
 
 
 def _entry(scale: Scale) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 The data are an .npz with an array for each input, whose first
 axis is that of samples; instead of data, --table gives scales that were written, and perhaps
-edited, before.
+edited, before, and --config those of a file of PPL, with data types of nodes.
 
 --report says which values lose the outputs most; --cosine lets as few of them as possible stay
 floats, and says which.
@@ -23,7 +23,16 @@ if TYPE_CHECKING:
 
 METHODS = ("minmax", "percentile", "kl", "mse")
 WEIGHT_METHODS = ("rtn", "gptq")
-OF_VALUES = ("cosine", "per_tensor", "percentile", "table", "type", "write_table")
+OF_VALUES = (
+    "config",
+    "cosine",
+    "per_tensor",
+    "percentile",
+    "table",
+    "type",
+    "write_config",
+    "write_table",
+)
 """Flags that are for values, and have no meaning with --weights."""
 
 
@@ -47,13 +56,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--per-tensor", action="store_true", help="one scale for all weights of an op"
     )
-    parser.add_argument("--type", choices=("i8", "ui8"), help="what values become: i8 by default")
+    parser.add_argument(
+        "--type",
+        choices=("i8", "ui8", "i16", "ui16"),
+        help="what values become: i8 by default; weights are i8 anyway",
+    )
     parser.add_argument("--weights", choices=("int4", "int8"), help="quantise weights alone")
     parser.add_argument(
         "--block", type=int, help="elements in depth that share a scale of --weights, 32 by default"
     )
     parser.add_argument("--table", metavar="FILE.json", default="", help="scales to use")
     parser.add_argument("--write-table", metavar="FILE.json", default="", help="write the scales")
+    parser.add_argument(
+        "--config", metavar="FILE.json", default="", help="scales and data types to use, as of PPL"
+    )
+    parser.add_argument(
+        "--write-config", metavar="FILE.json", default="", help="write scales and data types so"
+    )
     parser.add_argument(
         "--report",
         action="store_true",
@@ -71,8 +90,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(flags: argparse.Namespace) -> None:
     """Quantise and write; nothing is written when something does not fit."""
-    if not (flags.output or flags.write_table or flags.report):
-        flags.refuse("nothing is asked for: give --output, --write-table or --report")
+    if not (flags.output or flags.write_table or flags.write_config or flags.report):
+        flags.refuse(
+            "nothing is asked for: give --output, --write-table, --write-config or --report"
+        )
     _check_methods(flags)
     if flags.weights:
         _quantize_weights(flags)
@@ -92,6 +113,8 @@ def run(flags: argparse.Namespace) -> None:
             storage=flags.type or "i8",
             table=flags.table,
             write_table=flags.write_table,
+            config=flags.config,
+            write_config=flags.write_config,
             cosine=flags.cosine,
             report=found.append if flags.report or flags.cosine is not None else None,
             shapes=flags.shapes,

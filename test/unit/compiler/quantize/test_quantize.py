@@ -303,7 +303,7 @@ def test_a_name_twice_in_a_table_is_refused(tmp_path: Path) -> None:
             "percentile is 0, must be a number above 0",
         ),
         ({"storage": "i4"}, "storage is 'i4', must be one of i8, ui8"),
-        ({"table": "a.json"}, "needs calibration data or a table of scales, one of both"),
+        ({"table": "a.json"}, "needs calibration data or a table of scales or a config, one"),
     ],
 )
 def test_choices_that_there_are_not_are_refused(given: dict[str, Any], message: str) -> None:
