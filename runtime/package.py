@@ -16,9 +16,10 @@ from .errors import PackageError, RunError
 from .file import archive
 from .file.checked_entries import CheckedEntries
 from .file.checksum import checksum
+from .file.compression import SUFFIX, Decompressed, compressed
 from .file.file_bytes import Identity, MappedFile, path_of, read_file
 from .frozen import Frozen
-from .manifest import Manifest
+from .manifest import ExactProgram, Manifest
 
 if TYPE_CHECKING:
     from .file.signature import Key, Keys, Signature
@@ -40,6 +41,7 @@ class Package(Frozen):
     entries: Mapping[str, memoryview]
     signature: "Signature | None" = None
     file: MappedFile | None = field(default=None, compare=False)
+    decompressed: Decompressed = field(default_factory=Decompressed, compare=False)
 
     @staticmethod
     def create(
@@ -50,7 +52,7 @@ class Package(Frozen):
         for name in (MANIFEST_ENTRY, SIGNATURE_ENTRY):
             if name in views:
                 raise PackageError(f"entry '{name}' is written by save, must not be given")
-        vouched = tuple(Entry(name, len(data), checksum(data)) for name, data in views.items())
+        vouched = tuple(_vouched(name, data) for name, data in views.items())
         # By way of its text, so that it is exactly what open will find.
         manifest = Manifest.from_json(replace(manifest, entries=vouched).to_json())
         check(manifest)
@@ -136,6 +138,31 @@ class Package(Frozen):
         kept = {name: data for name, data in self.entries.items() if _own_name(name) not in names}
         return Package.create(replace(self.manifest, exact=exact), kept)
 
+    def compressed(self) -> "Package":
+        """Return the package with its constants compressed; sessions decompress them to memory.
+
+        It has no signature. Raises RunError where zstandard is not installed.
+        """
+        self.check_unchanged()
+        spaces = (space for p in (self, *self.exact) for space in p.manifest.spaces)
+        names = frozenset({WEIGHTS_ENTRY, *(space.weights_entry for space in spaces)})
+        whole = {name for name in self.entries if _own_name(name) in names}
+        entries = compressed(self.entries, frozenset(whole))
+        made = {name: _vouched(name + SUFFIX, entries[name + SUFFIX]) for name in whole}
+        stored = {(e.size, e.checksum): e.name for e in self.manifest.entries}
+        exact: list[ExactProgram] = []
+        for program in self.manifest.exact:
+            listed = (
+                replace(made[kept], name=each.name + SUFFIX)
+                if (kept := stored[each.size, each.checksum]) in made
+                else each
+                for each in program.manifest.entries
+            )
+            exact.append(
+                replace(program, manifest=replace(program.manifest, entries=tuple(listed)))
+            )
+        return Package.create(replace(self.manifest, exact=tuple(exact)), entries)
+
     def sign(self, key: "Key") -> "Package":
         """Return the package with a signature by a private Ed25519 key, which is a PEM file.
 
@@ -164,14 +191,19 @@ class Package(Frozen):
     @property
     def weights(self) -> memoryview:
         """Return the bytes of all constants."""
-        return self.entries.get(WEIGHTS_ENTRY, memoryview(b""))
+        name, size = WEIGHTS_ENTRY, self.manifest.memory.weight_bytes
+        for entry in self.manifest.entries:
+            if entry.name == name + SUFFIX:
+                return self.decompressed.get(entry, self.entries, name, size)
+        return self.entries.get(name, memoryview(b""))
 
     @property
     def unchecked_weights(self) -> memoryview:
         """Return the bytes of all constants, for whom calls `check_weights` before using them."""
         entries = self.entries
-        stored = entries.unchecked if isinstance(entries, CheckedEntries) else entries
-        return stored.get(WEIGHTS_ENTRY, memoryview(b""))
+        if isinstance(entries, CheckedEntries) and WEIGHTS_ENTRY in entries:
+            return entries.unchecked[WEIGHTS_ENTRY]
+        return self.weights
 
     @property
     def has_checked_weights(self) -> bool:
@@ -195,6 +227,7 @@ class Package(Frozen):
                 self._selected(
                     {e.name: stored[e.size, e.checksum] for e in program.manifest.entries}
                 ),
+                decompressed=self.decompressed,
             )
             for program in self.manifest.exact
         )
@@ -238,6 +271,10 @@ def _mapped(path: str) -> Package:
         return found
     package = replace(_read(file.data, where=f"{path}: "), file=file)
     return _OPEN.setdefault(file.identity, package)
+
+
+def _vouched(name: str, data: memoryview) -> Entry:
+    return Entry(name, len(data), checksum(data))
 
 
 def _without(manifest: Manifest, names: Collection[str]) -> Manifest:
