@@ -3,6 +3,7 @@
 from typing import Any
 
 from ..dialects.core.attributes import types_read_once
+from ..dialects.core.extras import require
 from ..dialects.core.mlir import new_context
 from ..dialects.core.module import Module
 from ..passes.pipeline import Pipeline
@@ -45,6 +46,13 @@ def build(model: Source | Package, options: CompileOptions) -> Package:
 
 
 def _build(model: Source | Package, options: CompileOptions) -> Package:
+    if not options.compress:
+        return _built(model, options)
+    require("zstandard", "compressing constants")
+    return _built(model, options).compressed()
+
+
+def _built(model: Source | Package, options: CompileOptions) -> Package:
     form = find_format(model)
     if form.is_compiled:
         package: Any = model

@@ -17,6 +17,7 @@ from ..dialects.core.module import Module, ops
 from ..dialects.core.tensor import Array, numpy_dtype
 from ..passes.rewriting import uses
 from ..runtime.contents import PROCESS, WEIGHTS_ENTRY
+from ..runtime.file.compression import decompressed
 from ..runtime.manifest import Manifest
 from ..runtime.package import Package
 from ..targets.placement.verify_placed import verify_placed
@@ -92,7 +93,8 @@ def _weight(op: tri.Weight, package: Package) -> Array:
         offset = from_attribute(op.operation.attributes[attribute], int)
     except Invalid as error:
         raise Invalid(f"attribute '{attribute}' is {error}") from None
-    data = package.entries.get(entry, memoryview(b""))
+    sizes = {space.weights_entry: space.weight_bytes for space in package.manifest.spaces}
+    data = decompressed(package.entries, entry, sizes[entry]) if entry in sizes else package.weights
     size = op.type.size_bytes
     if not 0 <= offset <= len(data) - size:
         raise Invalid(f"has {size} bytes at offset {offset}, '{entry}' has {len(data)} bytes")

@@ -62,18 +62,21 @@ def load(
     scheduler: str | Scheduler | None = None,
     mmap: bool | None = None,
     key: Keys | None = None,
+    check: bool = False,
 ) -> Session:
     """Open the package at `path`, or that of the bytes of such a file, and make it ready to run.
 
-    `threads`, `cores`, `numa` and what follows them are those of `Session`. The file is mapped,
-    unless `mmap` is False; it must not be changed in place then. `key` is an Ed25519 public key, or
-    several, each the path of a PEM file or its bytes: a package that none of them has signed is
-    refused before anything in it is used. See docs/security.md. Raises PackageError and RunError.
+    `threads`, `cores`, `numa`, `device`, `drivers` and `scheduler` are those of `Session`. The file
+    is mapped, unless `mmap` is False; it must not be changed in place then, and its weights are
+    compared with their checksum before the first run, or here with `check`. `key` is an Ed25519
+    public key, or several, each the path of a PEM file or its bytes: a package that none of them
+    has signed is refused before anything in it is used. See docs/security.md. Raises PackageError
+    and RunError.
     """
     from .package import Package
     from .session import Session
 
-    package = Package.open(path, mmap=mmap, key=key)
+    package = Package.open(path, mmap=mmap, key=key, check=check)
     return Session(
         package,
         threads=threads,

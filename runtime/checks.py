@@ -20,6 +20,7 @@ from .contents import (
 from .cores import MOST_THREADS
 from .dtypes import itemsize
 from .errors import PackageError
+from .file.compression import SUFFIX as COMPRESSED
 from .kinds import is_kind
 from .manifest import Manifest
 from .sizes.size_expressions import MOST_BYTES
@@ -167,7 +168,8 @@ def _check_sizes(
     for name, size in vars(memory).items():
         if name != "name" and not 0 <= size <= MOST_BYTES:
             raise PackageError(f"'{where}.{name}' is {size}, must be from 0 to {MOST_BYTES}")
-    if stored.get(entry, 0) != memory.weight_bytes:
+    is_compressed = entry not in stored and entry + COMPRESSED in stored
+    if stored.get(entry, 0) != memory.weight_bytes and not is_compressed:
         raise PackageError(
             f"'{where}.weight_bytes' is {memory.weight_bytes}, '{entry}' has "
             f"{stored.get(entry, 0)} bytes"

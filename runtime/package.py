@@ -14,10 +14,12 @@ from .checks import check
 from .contents import SIGNATURE_ENTRY, WEIGHTS_ENTRY, Entry
 from .errors import PackageError, RunError
 from .file import archive
+from .file.checked_entries import CheckedEntries
 from .file.checksum import checksum
+from .file.compression import SUFFIX, Decompressed, compressed
 from .file.file_bytes import Identity, MappedFile, path_of, read_file
 from .frozen import Frozen
-from .manifest import Manifest
+from .manifest import ExactProgram, Manifest
 
 if TYPE_CHECKING:
     from .file.signature import Key, Keys, Signature
@@ -31,13 +33,15 @@ MANIFEST_ENTRY = "manifest.json"
 class Package(Frozen):
     """Hold a checked manifest and the bytes of every entry it vouches for, by name.
 
-    `file` is the file that is mapped, None where the bytes are in memory.
+    `file` is the file that is mapped, None where the bytes are in memory. The entries of a mapped
+    file are compared with their checksums when they are first used: see `open`.
     """
 
     manifest: Manifest
     entries: Mapping[str, memoryview]
     signature: "Signature | None" = None
     file: MappedFile | None = field(default=None, compare=False)
+    decompressed: Decompressed = field(default_factory=Decompressed, compare=False)
 
     @staticmethod
     def create(
@@ -48,7 +52,7 @@ class Package(Frozen):
         for name in (MANIFEST_ENTRY, SIGNATURE_ENTRY):
             if name in views:
                 raise PackageError(f"entry '{name}' is written by save, must not be given")
-        vouched = tuple(Entry(name, len(data), checksum(data)) for name, data in views.items())
+        vouched = tuple(_vouched(name, data) for name, data in views.items())
         # By way of its text, so that it is exactly what open will find.
         manifest = Manifest.from_json(replace(manifest, entries=vouched).to_json())
         check(manifest)
@@ -60,10 +64,13 @@ class Package(Frozen):
         *,
         mmap: bool | None = None,
         key: "Keys | None" = None,
+        check: bool = False,
     ) -> "Package":
-        """Open a file, or what `to_bytes` has returned, and check all of it.
+        """Open a file, or what `to_bytes` has returned, and check it.
 
-        A file is mapped, and no entry is copied, unless `mmap` is False. One that is mapped by now,
+        A file is mapped, and no entry is copied, unless `mmap` is False. Of a mapped file, the
+        manifest and the places of entries are checked, but the bytes of an entry not before they
+        are first used; with `check`, these are read and checked, too. One that is mapped by now,
         and that nobody has changed, is not checked again. A mapped file must not be changed in
         place: it is replaced by rename, as `save` does it. With `key`, public keys
         in PEM form by path or as bytes, a package that none of them has signed is refused before
@@ -83,11 +90,19 @@ class Package(Frozen):
         try:
             if accepted or mmap is False:
                 return _read(read_file(path), accepted)
-            return _mapped(path)
+            package = _mapped(path)
         except PackageError as error:
             raise PackageError(f"{path}: {error}") from None
         except OSError as error:
             raise PackageError(f"{path}: cannot be read: {error.strerror}") from None
+        if check:
+            package.check_entries()
+        return package
+
+    def check_entries(self) -> None:
+        """Read all entries that were not used yet; raise PackageError for a wrong checksum."""
+        for name in self.entries:
+            self.entries[name]
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the file as a whole or not at all; the same package gives the same bytes.
@@ -123,6 +138,31 @@ class Package(Frozen):
         kept = {name: data for name, data in self.entries.items() if _own_name(name) not in names}
         return Package.create(replace(self.manifest, exact=exact), kept)
 
+    def compressed(self) -> "Package":
+        """Return the package with its constants compressed; sessions decompress them to memory.
+
+        It has no signature. Raises RunError where zstandard is not installed.
+        """
+        self.check_unchanged()
+        spaces = (space for p in (self, *self.exact) for space in p.manifest.spaces)
+        names = frozenset({WEIGHTS_ENTRY, *(space.weights_entry for space in spaces)})
+        whole = {name for name in self.entries if _own_name(name) in names}
+        entries = compressed(self.entries, frozenset(whole))
+        made = {name: _vouched(name + SUFFIX, entries[name + SUFFIX]) for name in whole}
+        stored = {(e.size, e.checksum): e.name for e in self.manifest.entries}
+        exact: list[ExactProgram] = []
+        for program in self.manifest.exact:
+            listed = (
+                replace(made[kept], name=each.name + SUFFIX)
+                if (kept := stored[each.size, each.checksum]) in made
+                else each
+                for each in program.manifest.entries
+            )
+            exact.append(
+                replace(program, manifest=replace(program.manifest, entries=tuple(listed)))
+            )
+        return Package.create(replace(self.manifest, exact=tuple(exact)), entries)
+
     def sign(self, key: "Key") -> "Package":
         """Return the package with a signature by a private Ed25519 key, which is a PEM file.
 
@@ -140,7 +180,7 @@ class Package(Frozen):
         try:
             if self.file.truncated:
                 raise PackageError("is truncated")
-            _check_entries(self.manifest, self.entries)
+            _compare_checksums(self.manifest, self.entries)
         except PackageError:
             raise PackageError(
                 f"{self.file.path}: was changed in place after it was opened: replace a package in "
@@ -151,7 +191,31 @@ class Package(Frozen):
     @property
     def weights(self) -> memoryview:
         """Return the bytes of all constants."""
-        return self.entries.get(WEIGHTS_ENTRY, memoryview(b""))
+        name, size = WEIGHTS_ENTRY, self.manifest.memory.weight_bytes
+        for entry in self.manifest.entries:
+            if entry.name == name + SUFFIX:
+                return self.decompressed.get(entry, self.entries, name, size)
+        return self.entries.get(name, memoryview(b""))
+
+    @property
+    def unchecked_weights(self) -> memoryview:
+        """Return the bytes of all constants, for whom calls `check_weights` before using them."""
+        entries = self.entries
+        if isinstance(entries, CheckedEntries) and WEIGHTS_ENTRY in entries:
+            return entries.unchecked[WEIGHTS_ENTRY]
+        return self.weights
+
+    @property
+    def has_checked_weights(self) -> bool:
+        """Return whether the bytes of constants have been compared with their checksum."""
+        entries = self.entries
+        return not isinstance(entries, CheckedEntries) or entries.is_checked(WEIGHTS_ENTRY)
+
+    def check_weights(self) -> None:
+        """Compare the bytes of constants with their checksum; raise PackageError if it differs."""
+        self.check_unchanged()
+        if isinstance(self.entries, CheckedEntries):
+            self.entries.check(WEIGHTS_ENTRY)
 
     @cached_property
     def exact(self) -> "tuple[Package, ...]":
@@ -160,13 +224,19 @@ class Package(Frozen):
         return tuple(
             Package(
                 program.manifest,
-                {
-                    each.name: self.entries[stored[each.size, each.checksum]]
-                    for each in program.manifest.entries
-                },
+                self._selected(
+                    {e.name: stored[e.size, e.checksum] for e in program.manifest.entries}
+                ),
+                decompressed=self.decompressed,
             )
             for program in self.manifest.exact
         )
+
+    def _selected(self, names: Mapping[str, str]) -> Mapping[str, memoryview]:
+        """Return some entries: each key is the name of its value in a program for exact sizes."""
+        if isinstance(self.entries, CheckedEntries):
+            return self.entries.selected(names)
+        return {name: self.entries[stored] for name, stored in names.items()}
 
     def _contents(self) -> dict[str, memoryview]:
         """Return what the file holds, but for the signature."""
@@ -199,8 +269,12 @@ def _mapped(path: str) -> Package:
     if found is not None:
         found.check_unchanged()
         return found
-    package = replace(_read(file.data), file=file)
+    package = replace(_read(file.data, where=f"{path}: "), file=file)
     return _OPEN.setdefault(file.identity, package)
+
+
+def _vouched(name: str, data: memoryview) -> Entry:
+    return Entry(name, len(data), checksum(data))
 
 
 def _without(manifest: Manifest, names: Collection[str]) -> Manifest:
@@ -237,7 +311,10 @@ def _public_keys(key: "Keys | None") -> tuple[bytes, ...]:
     return public_keys(key)
 
 
-def _read(data: memoryview, accepted: tuple[bytes, ...] = ()) -> Package:
+def _read(
+    data: memoryview, accepted: tuple[bytes, ...] = (), *, where: str | None = None
+) -> Package:
+    """Check a file; with `where`, the entries are checked when used, and errors begin with it."""
     members = archive.read(data)
     views = {name: data[m.offset : m.offset + m.size] for name, m in members.items()}
     if MANIFEST_ENTRY not in views:
@@ -248,9 +325,13 @@ def _read(data: memoryview, accepted: tuple[bytes, ...] = ()) -> Package:
     signed = views.pop(SIGNATURE_ENTRY, None)
     found = _verified(signed, views, accepted) if accepted or signed is not None else None
     manifest = Manifest.from_json(bytes(views.pop(MANIFEST_ENTRY)))
-    _check_entries(manifest, views)
+    _check_listed(manifest, views)
+    if where is None:
+        _compare_checksums(manifest, views)
     check(manifest)
-    return Package(manifest, views, found)
+    if where is None:
+        return Package(manifest, views, found)
+    return Package(manifest, CheckedEntries(views, manifest.entries, where), found)
 
 
 def _verified(
@@ -265,7 +346,7 @@ def _verified(
     return found
 
 
-def _check_entries(manifest: Manifest, views: Mapping[str, memoryview]) -> None:
+def _check_listed(manifest: Manifest, views: Mapping[str, memoryview]) -> None:
     listed = Counter(entry.name for entry in manifest.entries)
     for name, count in listed.items():
         if count > 1:
@@ -281,5 +362,10 @@ def _check_entries(manifest: Manifest, views: Mapping[str, memoryview]) -> None:
             raise PackageError(
                 f"is corrupt: '{entry.name}' has {len(data)} bytes, must have {entry.size}"
             )
-        if checksum(data) != entry.checksum:
+
+
+def _compare_checksums(manifest: Manifest, entries: Mapping[str, memoryview]) -> None:
+    stored = entries.unchecked if isinstance(entries, CheckedEntries) else entries
+    for entry in manifest.entries:
+        if checksum(stored[entry.name]) != entry.checksum:
             raise PackageError(f"is corrupt: the checksum of '{entry.name}' differs")

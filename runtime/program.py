@@ -220,10 +220,13 @@ def _copy(state: SessionState, busy: str, base: int, buffer: int, size: int) -> 
 def link(package: Package, options: Mapping[str, Any], threads: int = 1) -> Program:
     """Load the steps of a package, and copy its weights to the devices that it runs on.
 
-    `options` are those of `Loader`. The load steps run here, on up to `threads` threads.
+    `options` are those of `Loader`. The load steps run here, on up to `threads` threads. Weights
+    that they do not read are not compared with their checksum here: who runs the program does that.
     """
     package.check_unchanged()
     manifest = package.manifest
+    if manifest.load_steps:
+        package.check_weights()
     stages = Stages(manifest)
     if manifest.symbols:
         stages.prepare()
@@ -235,7 +238,7 @@ def link(package: Package, options: Mapping[str, Any], threads: int = 1) -> Prog
     spaces = {
         space.name: PackageMemory.of_kind(space.name)(loader, space) for space in manifest.spaces
     }
-    weights = aligned(package.weights)
+    weights = aligned(package.unchecked_weights)
     prepared = _compute_constants(stages.at(0), weights, load_steps, threads)
     exact = tuple(link(each, options, threads) for each in package.exact)
     machine = next((each.machine for each in exact), "") if manifest.only_exact else loader.machine

@@ -109,6 +109,7 @@ class Session(AsyncRuns, DeviceRuns, AddressRuns, Observing):
         self._plan = Plan(steps, self._ports.outputs, _shapes(self._ports.outputs))
         self._exact = ExactSessions(program.exact, self._open_exact)
         self._closed = False
+        self._is_unchecked = not program.package.has_checked_weights
 
     def _own_lock(self) -> None:
         """Take a lock of its own, here and in forked processes."""
@@ -122,7 +123,7 @@ class Session(AsyncRuns, DeviceRuns, AddressRuns, Observing):
 
     def _prepare_fast_run(self) -> None:
         self._fast = None
-        simple = self._memory.strings is None and not self.manifest.kept
+        simple = self._memory.strings is None and not self.manifest.kept and not self._is_unchecked
         if simple and not self._spaces and not self._closed:
             work = (self._bases, self._plan.steps, self._busy)
             self._fast = fast_run(self._ports, self._ports.inputs, self._ports.outputs, *work)
@@ -287,6 +288,8 @@ class Session(AsyncRuns, DeviceRuns, AddressRuns, Observing):
         self._memory = SessionState(self._bases)
 
     def _run(self, feeds: Mapping[str, object], given: Mapping[str, object]) -> dict[str, Any]:
+        if self._is_unchecked:
+            self._check_weights()
         if self._exact:
             feeds, exact = self._choose(feeds)
             if exact is not None:

@@ -265,6 +265,14 @@ class CompileOptions:
         flag,
         package_only=True,
     )
+    compress: bool = option(
+        False,
+        "compress the constants of the package by zstandard (trivium[compress]): its file is "
+        "smaller, but sessions have constants in memory of their own and do not map the file's",
+        flag,
+        package_only=True,
+        rebuilds=True,
+    )
     plugins: str | Sequence[str] = option(
         (),
         "a plugin to import first, a module or a file.py: it registers ops, passes, frontend rules "

@@ -230,7 +230,8 @@ def open_package(flags: argparse.Namespace, path: str) -> "Package":
     from ..runtime.package import Package
 
     mmap = False if getattr(flags, "no_mmap", False) else None
-    return Package.open(path, mmap=mmap, key=flags.verify_key)
+    check = getattr(flags, "check", False)
+    return Package.open(path, mmap=mmap, key=flags.verify_key, check=check)
 
 
 def refuse_key(flags: argparse.Namespace, path: str) -> None:

@@ -24,6 +24,7 @@ OPTIONAL = {
     "torch": Package("torch", "torch"),
     "torch_mlir": Package("torch-mlir", "compile"),
     "triton": Package("triton", "gpu"),
+    "zstandard": Package("zstandard", "compress"),
 }
 """Modules that are not installed with Trivium itself."""
 

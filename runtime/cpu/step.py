@@ -166,8 +166,8 @@ def _load(loader: Loader) -> NativeLibrary:
     loader.machine = chosen.machine
     return load_objects(
         {
-            name: data
-            for name, data in loader.entries.items()
+            name: loader.entries[name]
+            for name in loader.entries
             if name == CODE or name.rpartition("/")[0] + "/" == chosen.folder
         }
     )

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..contents import Contents, MemorySpace
 from ..errors import PackageError
+from ..file.compression import SUFFIX, decompressed
 from ..fork import ForkSafeLock
 from ..loader import Loader
 from ..memory_space import PackageMemory
@@ -49,14 +50,15 @@ class GpuMemory(PackageMemory):
 def _weights(loader: Loader, space: MemorySpace, device: Device) -> DeviceMemory:
     """Return the weights on a GPU; those of equal bytes are there once."""
     entries = {entry.name: entry for entry in loader.contents.entries}
-    entry = entries.get(space.weights_entry)
+    name, size = space.weights_entry, space.weight_bytes
+    entry = entries.get(name) or entries.get(name + SUFFIX)
     if entry is None:
         return DeviceMemory(device, 0, "a package without weights")
-    key = (device, entry.checksum, entry.size)
+    key = (device, entry.checksum, size)
     with _lock:
         found = _uploaded.get(key)
         if found is None:
-            found = _uploaded[key] = _upload(device, loader.entries[entry.name])
+            found = _uploaded[key] = _upload(device, decompressed(loader.entries, name, size))
         return found
 
 

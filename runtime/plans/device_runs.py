@@ -48,6 +48,8 @@ class DeviceRuns(ExactRuns):
         return self._alone(self._replay, inputs, outputs)
 
     def _run_on_device(self, feeds: Mapping[str, object]) -> "dict[str, DeviceArray]":
+        if self._is_unchecked:
+            self._check_weights()
         if self._exact:
             feeds, exact = self._choose(feeds)
             if exact is not None:
@@ -66,6 +68,8 @@ class DeviceRuns(ExactRuns):
     def _replay(self, inputs: Mapping[str, object], outputs: Mapping[str, object]) -> "Replay":
         from ..gpu.replay import Replay
 
+        if self._is_unchecked:
+            self._check_weights()
         if self._exact:
             inputs, exact = self._choose(inputs)
             if exact is not None:

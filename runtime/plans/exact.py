@@ -61,6 +61,8 @@ class ExactRuns(Stateful):
     _plans: Plans | None
     _threads: int
     _exact: ExactSessions[Self]
+    _program: Program
+    _is_unchecked: bool
 
     def _start(self, program: Program, threads: int) -> None:
         raise NotImplementedError
@@ -70,10 +72,17 @@ class ExactRuns(Stateful):
 
     def _open_exact(self, program: Program) -> Self:
         """Return a session for exact sizes that belongs to this one."""
+        program.package.check_weights()
         made = type(self).__new__(type(self))
         made._start(program, self._threads)
         made._follow(self)
         return made
+
+    def _check_weights(self) -> None:
+        """Compare the weights with their checksum before the first run; later runs may be fast."""
+        self._program.package.check_weights()
+        self._is_unchecked = False
+        self._prepare_fast_run()
 
     def _follow(self, owner: Self) -> None:
         """Take lock and state from the session to which this one belongs."""

@@ -1,5 +1,6 @@
 """Load a package as a program would: check the file, link its code, compute its constants.
 
+With --check, the bytes that a run would read first are compared with their checksums, too.
 With --verify-key, a package that nobody with an accepted key has signed is refused first.
 """
 
@@ -10,6 +11,12 @@ from .. import arguments
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("package", metavar="PACKAGE", help="the package (.trv) to load")
+    parser.add_argument(
+        "--check",
+        action="store_true",
+        help="read the whole file and compare all checksums, those of weights, too, which a run "
+        "would compare first",
+    )
     arguments.add_load_arguments(parser)
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from ...runtime.contents import PROCESS, WEIGHTS_ENTRY, Part, Port
+from ...runtime.file.compression import SUFFIX
 from ...runtime.host.step import HostStep
 from ...runtime.manifest import ExactProgram, Manifest
 from ...runtime.package import Package
@@ -214,8 +215,10 @@ def _sizes(manifest: Manifest) -> Iterator[SizeInfo]:
 
 def _entry_kinds(manifest: Manifest) -> Iterator[EntryKind]:
     for space in manifest.spaces:
-        yield EntryKind(f"weights in memory '{space.name}'", [space.weights_entry])
-    yield EntryKind("weights", [WEIGHTS_ENTRY])
+        yield EntryKind(
+            f"weights in memory '{space.name}'", [space.weights_entry, space.weights_entry + SUFFIX]
+        )
+    yield EntryKind("weights", [WEIGHTS_ENTRY, WEIGHTS_ENTRY + SUFFIX])
     for part in manifest.parts:
         yield from part.entry_kinds(manifest)
     yield EntryKind("IR", [IR_ENTRY])

@@ -22,7 +22,7 @@ from trivium.runtime.package import Package
 
 def refusal(path: Path) -> str:
     with pytest.raises(PackageError) as caught:
-        Package.open(path)
+        Package.open(path, check=True)
     message = str(caught.value)
     assert message.startswith(f"{path}: ")
     assert "\n" not in message

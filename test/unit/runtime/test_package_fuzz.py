@@ -56,7 +56,7 @@ def assert_one_line(error: PackageError) -> None:
 
 def assert_same_or_refused(path: Path, original: Package) -> None:
     try:
-        package = Package.open(path)
+        package = Package.open(path, check=True)
     except PackageError as error:
         assert_one_line(error)
         return

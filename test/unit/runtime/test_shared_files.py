@@ -112,6 +112,6 @@ def test_a_file_that_was_changed_in_place_is_refused_by_all(path: Path) -> None:
     with open(path, "r+b") as file:
         file.write(data)
     with pytest.raises(PackageError):
-        Package.open(path)
+        Package.open(path, check=True)
     with pytest.raises(PackageError, match="was changed in place"):
         first.check_unchanged()
