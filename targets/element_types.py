@@ -71,7 +71,7 @@ NUMBERS = tuple(name for name in COMPUTED if name != "i1")
 """The types that have sums and products."""
 
 COMPUTES = ElementTypes(COMPUTED)
-"""The declaration of kernels that take whatever ops compute with."""
+"""The declaration of kernels that take any type that ops compute with."""
 
 MOVES = ElementTypes(STORED)
 """The declaration of kernels that move elements as they are stored, or cast them."""

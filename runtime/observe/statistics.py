@@ -63,7 +63,7 @@ RunStatistics = tuple[ValueStatistics, ...]
 
 
 class Divergence(NamedTuple):
-    """Say how far a value of two models is apart.
+    """Record how far a value of two models is apart.
 
     `cosine` is that of the angle between the two as vectors, and `difference` the largest
     difference of two elements. `relative` is the length of the difference as a part of the length

@@ -44,7 +44,7 @@ class StatisticsInfo:
 
 @dataclass(frozen=True)
 class DivergenceInfo:
-    """Say how far a value of two models is apart; None for what is no finite number."""
+    """Record how far a value of two models is apart; None for what is no finite number."""
 
     name: str
     cosine: float | None
