@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import Any, cast
 
 from ..dialects.core.attributes import tensor_of
 from ..dialects.core.op import Op
@@ -43,7 +44,9 @@ class ElementTypes:
         groups = [*zip(op.fields.operands, op.operand_groups(), strict=True)]
         groups += [*zip(op.fields.results, op.result_groups(), strict=True)]
         for spec, group in groups:
-            for value in group if isinstance(group, list) else [] if group is None else [group]:
+            for value in cast("list[Any]", group if isinstance(group, list) else [group]):
+                if value is None:
+                    continue
                 if fault := _fault(tensor_of(value.type).dtype, self.of(spec.name)):
                     return f"{fault} for '{spec.name}'"
         return None
