@@ -6,10 +6,12 @@ from ..dialects.core.attributes import types_read_once
 from ..dialects.core.mlir import new_context
 from ..dialects.core.module import Module
 from ..passes.inline_parts import InlineParts
+from ..passes.pipeline import Instrumentation
 from ..targets.options import CompileOptions
 from ..targets.placement.place import Placement
 from ..targets.registry import choose_targets
 from .arguments import takes_options
+from .estimates import Estimates
 from .exact.build_exact import exact_modules, takes_all_sizes
 from .sizes.free import check_targets
 from .sizes.report import SizeReport, report_sizes
@@ -35,8 +37,10 @@ def check_with_sizes(
     with new_context(), types_read_once():
         module = import_model(model, options)
         report = report_sizes(module)
-        programs = _placed(module, options, Strict if options.strict else SupportLog)
-        placed = [each for args in programs for each in placements(*args)]
+        estimates = Estimates(choose_targets(options.target))
+        kind = Strict if options.strict else SupportLog
+        programs = _placed(module, options, kind, estimates)
+        placed = [each for args in programs for each in placements(*args, estimates)]
         return tuple(placed), report
 
 
@@ -64,14 +68,14 @@ def can_run_with_sizes(
 
 
 def _placed(
-    module: Module, options: CompileOptions, kind: type[SupportLog]
+    module: Module, options: CompileOptions, kind: type[SupportLog], *hooks: Instrumentation
 ) -> Iterator[tuple[SupportLog, Module, Mapping[str, int]]]:
     """Place each program of a model, in the current context: log, module and exact sizes."""
     for sizes, program in _programs(module, options):
         pipeline = pipeline_for(options.target, options.opt_level, options)
         log = kind(program, options.target)
         check_targets(program, choose_targets(options.target), advises_exact=True)
-        pipeline.until(InlineParts.name).run(program, log, *options.hooks)
+        pipeline.until(InlineParts.name).run(program, log, *hooks, *options.hooks)
         yield log, program, sizes
 
 

@@ -22,6 +22,7 @@ from ..targets.placement.place import (
     running_in,
 )
 from ..targets.registry import choose_targets
+from .estimates import Estimates
 
 Imported = Mapping[str, tuple[str, ...]]
 """The nodes of a model in order, each with the ops that it was imported as."""
@@ -139,7 +140,9 @@ def node_support(
         yield NodeSupport(node, names, found, why, dict(sizes))
 
 
-def placements(log: SupportLog, module: Module, sizes: Mapping[str, int]) -> Iterator[Placement]:
+def placements(
+    log: SupportLog, module: Module, sizes: Mapping[str, int], estimates: Estimates
+) -> Iterator[Placement]:
     """Report where each kernel of a placed program runs, and why not on an earlier target."""
     names = [target.name for target in log.targets]
     for group in placed_groups(module):
@@ -154,7 +157,8 @@ def placements(log: SupportLog, module: Module, sizes: Mapping[str, int]) -> Ite
             reasons = [*own, *reasons]
         found = tuple(m.op_name for m in members)
         where = nodes or (describe(group.location),)
-        yield Placement(group.target, where, found, tuple(dict.fromkeys(reasons)), dict(sizes))
+        why = tuple(dict.fromkeys(reasons))
+        yield Placement(group.target, where, found, why, dict(sizes), estimates.of(nodes))
 
 
 def _refusal(op: Op, reason: str) -> Refusal:

@@ -5,14 +5,13 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import ClassVar
 
 from ..dialects import tri
-from ..dialects.core.attributes import tensor_of
 from ..dialects.core.errors import CompileError, Undecided
 from ..dialects.core.module import Module
 from ..dialects.core.op import Op
-from ..dialects.core.tensor import is_computed, is_string
 from ..passes.pipeline import Instrumentation, Step
 from .compiled import CompiledPart
 from .costs.roofline import Roofline
+from .element_types import COMPUTES
 from .emitter import Emitter
 from .lowering_table import LoweringTable
 from .memory.space import PROCESS_MEMORY, MemorySpace
@@ -66,7 +65,8 @@ class Target(LoweringTable):
             "convolves over at most 3 spatial dimensions"
             return len(op.strides) <= 3
 
-    With `table`, the lowerings and limits are those that modules have registered there. `quantized`
+    With `table`, the lowerings and limits are those that modules have registered there. Lowerings
+    take what ops compute with, unless `lowers` declares other element types. `quantized`
     says that ops on quantised numbers come as they are; other targets get them as arithmetic.
     `legalizes` says that `passes` of level 0 rewrite ops that it refuses into ops that it accepts.
     `is_last_resort` says that it gets only what no other target runs, even in part. `roofline` has
@@ -108,10 +108,11 @@ class Target(LoweringTable):
         memory: MemorySpace = PROCESS_MEMORY,
         table: LoweringTable | None = None,
     ) -> None:
-        super().__init__(name)
+        super().__init__(name, COMPUTES if table is None else table.types)
         self.memory = memory
         if table is not None:
             self.lowerings, self.limits = table.lowerings, table.limits
+            self.declared = table.declared
 
     def early_passes(self, options: CompileOptions = DEFAULT) -> tuple[Step, ...]:
         """Return the passes on the imported model, before it is simplified."""
@@ -215,27 +216,16 @@ class Target(LoweringTable):
         """
         return None
 
-    def takes_narrow(self, op: Op, dtype: str) -> bool:
-        """Return whether there are kernels of an op on elements of a narrow type."""
-        return False
-
     def refusal(self, op: Op) -> str | None:
         """Return why the target does not take an op, or None when it does."""
         if type(op) not in self.lowerings:
             return f"{self.name} has no kernel for {op.op_name}"
         if len(op.operation.operands) + len(op.results) > MOST_VALUES:
             return f"{self.name} takes ops of at most {MOST_VALUES} operands and results"
-        for dtype in _uncomputed_types(op):
-            if is_string(dtype) or not self.takes_narrow(op, dtype):
-                return f"{self.name} has no kernels of {dtype}"
+        if fault := self.undeclared_type(op):
+            return f"{self.name} {fault}"
         try:
             broken = self.broken_limit(op)
         except Undecided as reason:
             broken = f"does not take {op.op_name} for all sizes: it {reason}"
         return None if broken is None else f"{self.name} {broken}"
-
-
-def _uncomputed_types(op: Op) -> list[str]:
-    """List the element types of an op's operands and results that no op computes with."""
-    values = (*op.operation.operands, *op.results)
-    return [dtype for v in values if not is_computed(dtype := tensor_of(v.type).dtype)]

@@ -1,9 +1,9 @@
 """Statistics of the values of runs, and how far the same values of two models are apart."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import inf, nan
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import Any, NamedTuple, Protocol, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,9 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 from ..errors import RunError
 from ..slots import quote
 from ..spelling import spell_shape
-
-if TYPE_CHECKING:
-    from .observing import Observing
 
 _EPSILON = 1e-5
 """What keeps `growth` finite where an element is 0, as in Paddle Lite."""
@@ -66,7 +63,7 @@ RunStatistics = tuple[ValueStatistics, ...]
 
 
 class Divergence(NamedTuple):
-    """Say how far a value of two models is apart.
+    """Record how far a value of two models is apart.
 
     `cosine` is that of the angle between the two as vectors, and `difference` the largest
     difference of two elements. `relative` is the length of the difference as a part of the length
@@ -125,9 +122,15 @@ class Comparison:
     second_alone: tuple[str, ...]
 
 
-def compare_values(
-    first: "Observing", second: "Observing", feeds: Mapping[str, ArrayLike]
-) -> Comparison:
+class Valued(Protocol):
+    """What runs and tells its values, as a session does."""
+
+    def values(self, feeds: Mapping[str, Any], /) -> Iterable[Mapping[str, NDArray[Any]]]:
+        """Yield what each run has computed for kept values and outputs."""
+        ...
+
+
+def compare_values(first: Valued, second: Valued, feeds: Mapping[str, ArrayLike]) -> Comparison:
     """Run two packages of a model, and compare their outputs and the values that both keep.
 
     State begins as `reset_state` has it. Raises RunError where no value is in both.

@@ -45,9 +45,6 @@ class CpuTarget(Target):
     kept_entries = (PACKAGED,)
     emitters = EMITTERS
 
-    def takes_narrow(self, op: Op, dtype: str) -> bool:
-        return True
-
     def passes(self, opt_level: int, options: CompileOptions = DEFAULT) -> tuple[Pass, ...]:
         lacking = [c for c in decomposition_rules() if c not in self.lowerings]
         names = tuple(c.op_name.partition(".")[2] for c in lacking)

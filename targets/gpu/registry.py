@@ -1,8 +1,9 @@
 """The lowering table of the GPU target, and its decorators."""
 
+from ..element_types import COMPUTES
 from ..kernels.kernel_table import KernelTable
 
-TABLE = KernelTable("gpu")
+TABLE = KernelTable("gpu", COMPUTES)
 
 accepts = TABLE.accepts
 elementwise = TABLE.elementwise

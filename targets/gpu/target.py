@@ -82,9 +82,6 @@ class GpuTarget(Target):
     def instrumentation(self, options: CompileOptions) -> TargetInstrumentation | None:
         return CheckTuning(options, self.architectures) if options.tuning else None
 
-    def takes_narrow(self, op: Op, dtype: str) -> bool:
-        return isinstance(op, tri.Cast) and dtype in FLOAT8
-
     def owns(self, op: Op) -> bool:
         return isinstance(op, tile.Launch)
 

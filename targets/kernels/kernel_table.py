@@ -6,6 +6,7 @@ from typing import Any, Literal, TypeVar
 
 from ...dialects.core.attributes import tensor_of
 from ...dialects.core.op import Op
+from ..element_types import ElementTypes
 from ..lowering_table import LoweringTable
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -29,25 +30,40 @@ class Lowering:
 
 
 class KernelTable(LoweringTable):
-    """Map op classes to a `Lowering` each, registered by the decorator of its kind."""
+    """Map op classes to a `Lowering` each, registered by the decorator of its kind.
 
-    def elementwise(self, *classes: type[Op]) -> Callable[[Function], Function]:
+    `moves` are the element types of indexed lowerings, which move elements as they are stored.
+    """
+
+    def __init__(
+        self, name: str, types: ElementTypes | None = None, moves: ElementTypes | None = None
+    ) -> None:
+        super().__init__(name, types)
+        self.moves = moves or types
+
+    def elementwise(
+        self, *classes: type[Op], types: ElementTypes | None = None
+    ) -> Callable[[Function], Function]:
         """Register a lowering that computes one element from the elements at the same index."""
-        return self._register("elementwise", classes)
+        return self._register("elementwise", classes, types)
 
-    def indexed(self, *classes: type[Op]) -> Callable[[Function], Function]:
+    def indexed(
+        self, *classes: type[Op], types: ElementTypes | None = None
+    ) -> Callable[[Function], Function]:
         """Register a lowering that maps the indices of a result to elements of the operands."""
-        return self._register("indexed", classes)
+        return self._register("indexed", classes, types or self.moves)
 
-    def template(self, *classes: type[Op]) -> Callable[[Function], Function]:
+    def template(
+        self, *classes: type[Op], types: ElementTypes | None = None
+    ) -> Callable[[Function], Function]:
         """Register a lowering that emits its own loops or its own grid."""
-        return self._register("template", classes)
+        return self._register("template", classes, types)
 
     def _register(
-        self, kind: Kind, classes: tuple[type[Op], ...]
+        self, kind: Kind, classes: tuple[type[Op], ...], types: ElementTypes | None
     ) -> Callable[[Function], Function]:
         def register(function: Function) -> Function:
-            self.lowers(*classes)(Lowering(kind, function))
+            self.lowers(*classes, types=types)(Lowering(kind, function))
             return function
 
         return register

@@ -25,7 +25,8 @@ copies are made between kernels."""
 class Placement:
     """Record the target of the ops of one kernel, and why each earlier choice refused them.
 
-    `sizes` are those of a program for exact sizes.
+    `sizes` are those of a program for exact sizes. `seconds` are the estimates of the targets that
+    take all of its ops, by which placement by cost chooses.
     """
 
     target: str
@@ -33,6 +34,7 @@ class Placement:
     ops: tuple[str, ...]
     refusals: tuple[str, ...]
     sizes: dict[str, int] = field(default_factory=dict[str, int])
+    seconds: dict[str, float] = field(default_factory=dict[str, float])
 
 
 class Place(Pass):

@@ -65,8 +65,10 @@ def kind_of(cls: type[Op], target: Target) -> str:
 
 def limits_of(target: Target) -> Iterator[tuple[type[Op], str]]:
     """Yield what a target needs of ops to run them."""
-    for cls, predicates in sorted(target.limits.items(), key=lambda item: item[0].op_name):
-        for predicate in predicates:
+    for cls in sorted({*target.limits, *target.declared}, key=lambda cls: cls.op_name):
+        if cls in target.declared and (excluded := target.declared[cls].excluded):
+            yield cls, f"{target.name} takes no elements of {', '.join(excluded)}"
+        for predicate in target.limits.get(cls, ()):
             yield cls, f"{target.name} {limit_text(predicate)}"
 
 

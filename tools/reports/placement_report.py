@@ -11,6 +11,7 @@ from ...compiler.support_report import NodeSupport
 from ...runtime.sizes.values import spelled_sizes
 from ...runtime.spelling import count, spell_names
 from ...targets.placement.place import Placement
+from ...targets.placement.policies import ENGINE_ORDER
 from ..spelling import columns, section
 from .size_info import SymbolInfo, symbol_rows
 from .sizes_report import symbols_of_report
@@ -22,11 +23,14 @@ R = TypeVar("R", "Placement", "NodeReport")
 class Placements:
     """Describe the placement of a model; `counts` has the number of kernels by target.
 
-    Kernels of programs for exact sizes are counted, too.
+    Kernels of programs for exact sizes are counted, too. `placement` is the policy that chose, and
+    `order` lists the targets in the order of preference.
     """
 
     file: str
     target: str
+    placement: str
+    order: tuple[str, ...]
     counts: dict[str, int]
     kernels: tuple[Placement, ...]
     symbols: tuple[SymbolInfo, ...]
@@ -59,11 +63,17 @@ class NodeReports:
 
 
 def placements_of(
-    file: str, target: str, placed: Sequence[Placement], sizes: SizeReport
+    file: str,
+    target: str,
+    placed: Sequence[Placement],
+    sizes: SizeReport,
+    policy: str = ENGINE_ORDER,
+    order: tuple[str, ...] = (),
 ) -> Placements:
-    """Report the placements of a model that was to run on a target."""
+    """Report the placements of a model that was to run on a target, or on several in an order."""
     counts = dict(Counter(p.target for p in placed))
-    return Placements(file, target, counts, tuple(placed), symbols_of_report(sizes))
+    symbols = symbols_of_report(sizes)
+    return Placements(file, target, policy, order, counts, tuple(placed), symbols)
 
 
 def node_reports_of(
@@ -82,6 +92,10 @@ def describe_placements(report: Placements) -> str:
     lines: list[str] = []
     for where, kernels in _programs(report.file, report.kernels):
         lines += [""] * bool(lines) + _describe_kernels(where, kernels)
+        if report.placement != ENGINE_ORDER:
+            lines.append(section("estimates, in us", _estimates(kernels, report.order)))
+    if len(report.order) > 1:
+        lines += ["", f"placement by {report.placement}, of {', '.join(report.order)}"]
     return "\n".join(lines + _sizes(report.symbols))
 
 
@@ -98,6 +112,19 @@ def _describe_kernels(where: str, kernels: Sequence[Placement]) -> list[str]:
         rows = [(spell_names(k.nodes), _ops(k.ops), "; ".join(k.refusals)) for k in refused]
         lines += ["", "not where it was asked for", *columns(rows)]
     return lines
+
+
+def _estimates(kernels: Sequence[Placement], order: Sequence[str]) -> list[str]:
+    """Return a row for each kernel with the estimate of each target that takes all of its ops."""
+    rows = [
+        (
+            *(f"{k.seconds[name] * 1e6:.2f}" if name in k.seconds else "-" for name in order),
+            k.target,
+            spell_names(k.nodes),
+        )
+        for k in kernels
+    ]
+    return columns([(*order, "runs on", ""), *rows], "") if rows else []
 
 
 def describe_nodes(report: NodeReports) -> str:

@@ -44,7 +44,7 @@ class StatisticsInfo:
 
 @dataclass(frozen=True)
 class DivergenceInfo:
-    """Say how far a value of two models is apart; None for what is no finite number."""
+    """Record how far a value of two models is apart; None for what is no finite number."""
 
     name: str
     cosine: float | None
@@ -78,9 +78,18 @@ def comparison_info(files: tuple[str, str], comparison: Comparison) -> Compariso
 
 
 def _value_info(value: ValueStatistics) -> ValueInfo:
-    numbers = value.mean, value.std, value.least, value.most, value.growth
-    counts = value.nans, value.infinities
-    return ValueInfo(value.name, value.dtype, value.shape, *map(_finite, numbers), *counts)
+    return ValueInfo(
+        value.name,
+        value.dtype,
+        value.shape,
+        _finite(value.mean),
+        _finite(value.std),
+        _finite(value.least),
+        _finite(value.most),
+        _finite(value.growth),
+        value.nans,
+        value.infinities,
+    )
 
 
 def _divergence_info(each: Divergence) -> DivergenceInfo:

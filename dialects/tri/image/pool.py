@@ -10,7 +10,7 @@ from ...core.fields import Operand, Result
 from ...core.numerics.precision import narrow, widen
 from ...core.tensor import Array, Tensor, dtype_of, is_float
 from ..dialect import TriOp
-from ..numeric import need_float
+from ..numeric import need_float, need_wide
 from .window import Window
 
 
@@ -60,7 +60,7 @@ class MaxPool(Pool):
     quantized = "one scale"
 
     def infer(self, x: Tensor) -> Tensor:
-        return self.pooled(x)
+        return self.pooled(need_wide(x))
 
     def reference(self, x: Array) -> Array:
         first, *others = self.window.slide(x, _lowest(x))
@@ -84,7 +84,7 @@ class MaxPoolIndices(Pool):
     def infer(self, x: Tensor) -> tuple[Tensor, Tensor]:
         if self.storage_order not in (0, 1):
             raise Invalid(f"storage_order is {self.storage_order}, must be 0 or 1")
-        y = self.pooled(x)
+        y = self.pooled(need_wide(x))
         return y, Tensor(y.shape, "i64")
 
     def reference(self, x: Array) -> tuple[Array, Array]:

@@ -10,6 +10,7 @@ from ...core.numerics.precision import narrow, widen
 from ...core.sizes.checks import need, need_if_any, need_same
 from ...core.tensor import Array, Tensor, is_float
 from ..dialect import TriOp
+from ..numeric import need_wide
 from .interpolation import MODES, MOST_WEIGHTS, NEAREST_MODES, TRANSFORMS, Axis, Kernel
 from .sampling import Tap, sample
 
@@ -37,6 +38,7 @@ class Resize(TriOp):
     y: Result
 
     def infer(self, x: Tensor) -> Tensor:
+        need_wide(x)
         need_one_of("mode", self.mode, MODES)
         need_one_of("coordinate_transform", self.coordinate_transform, TRANSFORMS)
         need_one_of("nearest_mode", self.nearest_mode, NEAREST_MODES)
@@ -105,6 +107,7 @@ class GridSample(TriOp):
     y: Result
 
     def infer(self, x: Tensor, grid: Tensor) -> Tensor:
+        need_wide(x)
         need_one_of("mode", self.mode, MODES)
         need_one_of("padding_mode", self.padding_mode, ("zeros", "border", "reflection"))
         for size in x.shape[2:]:

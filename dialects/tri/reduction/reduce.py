@@ -13,7 +13,7 @@ from ...core.errors import Invalid
 from ...core.fields import Operand, Result
 from ...core.tensor import DTYPES, Array, Shape, Tensor, dtype_of, is_float, normalize_axes
 from ..dialect import TriOp
-from ..numeric import need_number, truncated_divide
+from ..numeric import need_number, need_wide, truncated_divide
 
 Axes = tuple[int, ...]
 
@@ -91,7 +91,7 @@ class ReduceMax(Reduction):
     """
 
     def infer(self, x: Tensor) -> Tensor:
-        return Tensor(reduced_shape(x, self.axes, self.keepdims), x.dtype)
+        return Tensor(reduced_shape(x, self.axes, self.keepdims), need_wide(x).dtype)
 
     def reference(self, x: Array) -> Array:
         least = _bounds(x.dtype)[0]
@@ -105,7 +105,7 @@ class ReduceMin(Reduction):
     """
 
     def infer(self, x: Tensor) -> Tensor:
-        return Tensor(reduced_shape(x, self.axes, self.keepdims), x.dtype)
+        return Tensor(reduced_shape(x, self.axes, self.keepdims), need_wide(x).dtype)
 
     def reference(self, x: Array) -> Array:
         greatest = _bounds(x.dtype)[1]

@@ -13,6 +13,7 @@ from ...core.sizes.dim import highest, lowest
 from ...core.sizes.limits import at_least
 from ...core.tensor import DTYPES, Array, Tensor, is_float, numpy_dtype
 from ..dialect import TriOp
+from ..numeric import need_wide
 from .reshape import need_length
 
 MODES = ("constant", "reflect", "edge", "wrap")
@@ -43,7 +44,7 @@ class Pad(TriOp):
     def infer(self, x: Tensor) -> Tensor:
         need_one_of("mode", self.mode, MODES)
         need_length("pads", self.pads, 2 * x.rank)
-        _need_value(self.value, x.dtype, self.mode)
+        _need_value(self.value, need_wide(x).dtype, self.mode)
         shape: list[Size] = []
         for axis, dim in enumerate(x.shape):
             before, after = self.pads[axis], self.pads[x.rank + axis]

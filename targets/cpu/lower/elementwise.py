@@ -10,6 +10,7 @@ from ....dialects import tri
 from ....dialects.core.attributes import tensor_of
 from ....dialects.core.op import Op
 from ....dialects.core.tensor import is_narrow
+from ...element_types import MOVES
 from ...kernels.conversion import convert
 from ...kernels.lower.elementwise import register_elementwise
 from ...kernels.narrow import narrowed_bits, power_bits, widened_bits
@@ -59,7 +60,7 @@ FUNCTIONS: dict[type[Op], Callable[[Value], Value]] = {
 register_elementwise(TABLE, FUNCTIONS, widened)
 
 
-@elementwise(tri.Cast)
+@elementwise(tri.Cast, types=MOVES)
 def lower_cast(op: tri.Cast, x: Value) -> Value:
     source = tensor_of(op.x.type).dtype
     if is_narrow(source):
@@ -69,12 +70,12 @@ def lower_cast(op: tri.Cast, x: Value) -> Value:
     return cast(x, source, op.to)
 
 
-@elementwise(tri.PowerOfTwo)
+@elementwise(tri.PowerOfTwo, types=MOVES)
 def lower_power_of_two(op: tri.PowerOfTwo, x: Value) -> Value:
     return power_bits(convert(x, "f32"), op.saturate, op.round_mode)
 
 
-@elementwise(tri.BitCast)
+@elementwise(tri.BitCast, types=MOVES)
 def lower_bit_cast(op: tri.BitCast, x: Value) -> Value:
     return reinterpret(x, tensor_of(op.x.type).dtype, op.to)
 

@@ -9,6 +9,7 @@ import math
 from ....dialects import tri
 from ....dialects.core.sizes.atoms import Size
 from ....dialects.core.tensor import Shape, normalize_axis
+from ...element_types import MOVES
 from ...kernels.arithmetic import compute_dtype
 from ...kernels.conversion import convert
 from ...kernels.lower.index import clamped_index, combined, from_start
@@ -26,7 +27,7 @@ def _place(indices: Buffer, at: list[IndexExpr], size: Size) -> IndexExpr:
     return index_of(clamped_index(indices.load(at), size))
 
 
-@template(tri.Gather)
+@template(tri.Gather, types=MOVES)
 def lower_gather(
     op: tri.Gather, kernel: KernelBuilder, x: Buffer, indices: Buffer, epilogue: Epilogue
 ) -> None:
@@ -58,7 +59,7 @@ def _gather_last(x: Buffer, indices: Buffer, epilogue: Epilogue) -> None:
     epilogue.emit_vectors(read, x.dtype, "i64")
 
 
-@template(tri.GatherElements)
+@template(tri.GatherElements, types=MOVES)
 def lower_gather_elements(
     op: tri.GatherElements, kernel: KernelBuilder, x: Buffer, indices: Buffer, epilogue: Epilogue
 ) -> None:
@@ -78,7 +79,7 @@ def lower_gather_elements(
     epilogue.emit_vectors(read, x.dtype, "i64")
 
 
-@template(tri.GatherNd)
+@template(tri.GatherNd, types=MOVES)
 def lower_gather_nd(
     op: tri.GatherNd, kernel: KernelBuilder, x: Buffer, indices: Buffer, epilogue: Epilogue
 ) -> None:
@@ -101,7 +102,7 @@ def _tuple(names: Buffer, at: list[IndexExpr], sizes: Shape) -> list[IndexExpr]:
     return [_place(names, [*at, IndexExpr(d)], size) for d, size in enumerate(sizes)]
 
 
-@template(tri.OneHot)
+@template(tri.OneHot, types=MOVES)
 def lower_one_hot(
     op: tri.OneHot, kernel: KernelBuilder, indices: Buffer, values: Buffer, epilogue: Epilogue
 ) -> None:
@@ -135,7 +136,7 @@ def _hot(index: Value, depth: Size, dtype: str) -> Value:
     return convert(inside.select(wide, -1), dtype)
 
 
-@template(tri.ScatterElements)
+@template(tri.ScatterElements, types=MOVES)
 def lower_scatter_elements(
     op: tri.ScatterElements,
     kernel: KernelBuilder,
@@ -160,7 +161,7 @@ def lower_scatter_elements(
     epilogue.materialize(write, _kept_in(op.reduction, x.dtype))
 
 
-@template(tri.ScatterNd)
+@template(tri.ScatterNd, types=MOVES)
 def lower_scatter_nd(
     op: tri.ScatterNd,
     kernel: KernelBuilder,

@@ -2,6 +2,7 @@
 
 from ....dialects import tri
 from ....dialects.core.tensor import normalize_axis
+from ...element_types import MOVES
 from ..kernels.buffer import Buffer, Lanes
 from ..kernels.builder import KernelBuilder
 from ..kernels.epilogue import Epilogue
@@ -10,7 +11,7 @@ from ..kernels.value import Value
 from ..registry import template
 
 
-@template(tri.DepthToSpace)
+@template(tri.DepthToSpace, types=MOVES)
 def lower_depth_to_space(
     op: tri.DepthToSpace, kernel: KernelBuilder, x: Buffer, epilogue: Epilogue
 ) -> None:
@@ -23,7 +24,7 @@ def lower_depth_to_space(
     _copy_blocks(blocks, epilogue)
 
 
-@template(tri.SpaceToDepth)
+@template(tri.SpaceToDepth, types=MOVES)
 def lower_space_to_depth(
     op: tri.SpaceToDepth, kernel: KernelBuilder, x: Buffer, epilogue: Epilogue
 ) -> None:
@@ -36,7 +37,7 @@ def _copy_blocks(blocks: Buffer, epilogue: Epilogue) -> None:
     epilogue.reshape(blocks.shape).emit_copy(blocks)
 
 
-@template(tri.ReverseSequence)
+@template(tri.ReverseSequence, types=MOVES)
 def lower_reverse_sequence(
     op: tri.ReverseSequence, kernel: KernelBuilder, x: Buffer, lengths: Buffer, epilogue: Epilogue
 ) -> None:

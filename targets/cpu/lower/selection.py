@@ -1,6 +1,7 @@
 """Lowerings of ops that select elements by what they are, and count them."""
 
 from ....dialects import tri
+from ...element_types import MOVES
 from ..kernels.buffer import Buffer
 from ..kernels.builder import KernelBuilder
 from ..kernels.epilogue import Epilogue
@@ -9,7 +10,7 @@ from ..kernels.value import Value
 from ..registry import template
 
 
-@template(tri.PaddedNonZero)
+@template(tri.PaddedNonZero, types=MOVES)
 def lower_padded_non_zero(
     op: tri.PaddedNonZero, kernel: KernelBuilder, x: Buffer, y: Epilogue, count: Epilogue
 ) -> None:

@@ -3,6 +3,7 @@
 from ....dialects import cpu, tri
 from ....dialects.core.sizes.atoms import Size
 from ....dialects.core.tensor import normalize_axis
+from ...element_types import MOVES
 from ...kernels.lower.views import register_views
 from ...memory.strides import parts_of
 from ..kernels.buffer import Buffer, Lanes
@@ -22,14 +23,14 @@ def lower_reshape(op: tri.Reshape, x: Buffer) -> Buffer:
 register_views(TABLE)
 
 
-@template(tri.Concat)
+@template(tri.Concat, types=MOVES)
 def lower_concat(
     op: tri.Concat, kernel: KernelBuilder, xs: list[Buffer], epilogue: Epilogue
 ) -> None:
     _emit_joined(op.axis, xs, epilogue, 0)
 
 
-@template(cpu.Append)
+@template(cpu.Append, types=MOVES)
 def lower_append(
     op: cpu.Append, kernel: KernelBuilder, x: Buffer, added: list[Buffer], epilogue: Epilogue
 ) -> None:
@@ -48,7 +49,7 @@ def _along(axis: int, start: Size, x: Buffer) -> list[Size]:
     return [start if d == axis else 0 for d in range(len(x.shape))]
 
 
-@template(tri.Tile)
+@template(tri.Tile, types=MOVES)
 def lower_tile(op: tri.Tile, kernel: KernelBuilder, x: Buffer, epilogue: Epilogue) -> None:
     # One more dimension for the repeats before each of x: there x has size 1, and broadcasts.
     once = tuple(size for n in x.shape for size in (1, n))
@@ -56,7 +57,7 @@ def lower_tile(op: tri.Tile, kernel: KernelBuilder, x: Buffer, epilogue: Epilogu
     epilogue.reshape(often).emit_copy(x.reshape(once).broadcast_to(often))
 
 
-@template(tri.Trilu)
+@template(tri.Trilu, types=MOVES)
 def lower_trilu(op: tri.Trilu, kernel: KernelBuilder, x: Buffer, epilogue: Epilogue) -> None:
     rows, columns = x.shape[-2:]
     diagonal = greatest(-rows, least(op.k, columns))

@@ -9,6 +9,7 @@ import math
 from ....dialects import cpu, tri
 from ....dialects.core.sizes.atoms import Size
 from ....dialects.core.tensor import normalize_axis
+from ...element_types import MOVES
 from ..kernels.buffer import Buffer
 from ..kernels.builder import KernelBuilder
 from ..kernels.epilogue import Epilogue, each_vector
@@ -18,7 +19,7 @@ from ..kernels.value import Value
 from ..registry import template
 
 
-@template(tri.TensorScatter)
+@template(tri.TensorScatter, types=MOVES)
 def lower_tensor_scatter(
     op: tri.TensorScatter,
     kernel: KernelBuilder,
@@ -38,7 +39,7 @@ def lower_tensor_scatter(
     epilogue.materialize(write)
 
 
-@template(cpu.TensorScatter)
+@template(cpu.TensorScatter, types=MOVES)
 def lower_in_place(
     op: cpu.TensorScatter,
     kernel: KernelBuilder,

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 
 from ....dialects import tri
-from ....dialects.core.attributes import tensor_of
+from ....dialects.core.tensor import COMPUTED
+from ...element_types import ElementTypes
 from ...kernels.conversion import convert
 from ...kernels.lower.power import Step, constant_exponent, easy_power, integer_power
 from ..kernels.functions import trigonometry
@@ -12,7 +13,7 @@ from ..kernels.functions.power import power, snapped
 from ..kernels.functions.remainder import quotient, remainder
 from ..kernels.loop import loop
 from ..kernels.value import Value, aligned
-from ..registry import accepts, elementwise
+from ..registry import elementwise
 
 
 @elementwise(tri.Div)
@@ -20,7 +21,7 @@ def lower_div(op: tri.Div, a: Value, b: Value) -> Value:
     return a / b if a.is_float else quotient(a, b)
 
 
-@elementwise(tri.Mod)
+@elementwise(tri.Mod, types=ElementTypes([each for each in COMPUTED if each != "f64"]))
 def lower_mod(op: tri.Mod, a: Value, b: Value) -> Value:
     rest = remainder(a, b)
     if op.fmod or a.kind == "uint":
@@ -29,12 +30,6 @@ def lower_mod(op: tri.Mod, a: Value, b: Value) -> Value:
     if a.is_float:
         rest = rest.equal(0).select(with_sign_of(rest.like(0), b), rest)
     return rest.not_equal(0).logical_and(opposite).select(rest + b, rest)
-
-
-@accepts(tri.Mod)
-def mod_of_at_most_f32(op: tri.Mod) -> bool:
-    """Takes remainders of integers and of floats up to f32."""
-    return tensor_of(op.a.type).dtype != "f64"
 
 
 @elementwise(tri.Atan2)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from ....dialects import tri
+from ...element_types import NUMBERS, ElementTypes
 from ..kernels.buffer import Buffer
 from ..kernels.builder import KernelBuilder
 from ..kernels.convolution import Convolution
@@ -12,7 +13,7 @@ from ..kernels.windows import ConvolutionIndex, InputIndex, Kernels, TransposedI
 from ..registry import template
 
 
-@template(tri.Conv)
+@template(tri.Conv, types=ElementTypes(NUMBERS))
 def lower_conv(
     op: tri.Conv, kernel: KernelBuilder, x: Buffer, w: Buffer, b: Buffer | None, y: Epilogue
 ) -> None:
@@ -22,7 +23,7 @@ def lower_conv(
     Convolution(_windows(x, y, op.group, input_indices), kernels, b, y).emit(kernel)
 
 
-@template(tri.ConvTranspose)
+@template(tri.ConvTranspose, types=ElementTypes(NUMBERS))
 def lower_conv_transpose(
     op: tri.ConvTranspose,
     kernel: KernelBuilder,

@@ -10,7 +10,9 @@ from functools import partial
 from ....dialects import tri
 from ....dialects.core.attributes import tensor_of
 from ....dialects.core.op import Op
-from ....dialects.core.tensor import is_narrow
+from ....dialects.core.tensor import COMPUTED, is_narrow
+from ....dialects.tile.types import FLOAT8
+from ...element_types import ElementTypes
 from ...kernels.lower.elementwise import register_elementwise
 from ..kernels.conversion import cast, narrow, reinterpret
 from ..kernels.functions import approximation, hyperbolic, trigonometry
@@ -59,7 +61,7 @@ FUNCTIONS: dict[type[Op], Callable[[Value], Value]] = {
 register_elementwise(TABLE, FUNCTIONS)
 
 
-@elementwise(tri.Cast)
+@elementwise(tri.Cast, types=ElementTypes((*COMPUTED, *FLOAT8)))
 def lower_cast(op: tri.Cast, x: Value) -> Value:
     if tensor_of(op.x.type).dtype == op.to:
         return x

@@ -76,7 +76,7 @@ def lower_greater_equal(op: tri.GreaterEqual, a: Value, b: Value) -> Value:
     return a.greater_equal(b)
 
 
-@arithmetic(tri.Where)
+@arithmetic(tri.Where, moves=True)
 def lower_where(op: tri.Where, condition: Value, a: Value, b: Value) -> Value:
     return condition.select(a, b)
 

@@ -9,7 +9,7 @@ from ..kernel_table import KernelTable
 from . import activation as activation  # registers lowerings
 from . import arithmetic as arithmetic
 from . import gamma as gamma
-from .shared import ARITHMETIC, FORMULAS, Functions, Value
+from .shared import ARITHMETIC, FORMULAS, MOVING, Functions, Value
 
 
 def register_elementwise(
@@ -24,7 +24,7 @@ def register_elementwise(
     for op, function in functions.items():
         table.elementwise(op)(partial(_apply, function))
     for op, lowering in ARITHMETIC.items():
-        table.elementwise(op)(lowering)
+        table.elementwise(op, types=table.moves if op in MOVING else None)(lowering)
     for op, lowering in FORMULAS.items():
         table.elementwise(op)(adapt(partial(lowering, functions)))
 

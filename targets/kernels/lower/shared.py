@@ -14,6 +14,9 @@ Functions = Mapping[type[Op], Callable[[Any], Any]]
 ARITHMETIC: dict[type[Op], Callable[..., Any]] = {}
 """Lowerings `f(op, *values) -> value` by operators alone."""
 
+MOVING: set[type[Op]] = set()
+"""Those by operators that move elements as they are stored."""
+
 FORMULAS: dict[type[Op], Callable[..., Any]] = {}
 """Lowerings `f(functions, op, *values) -> value` that round more than once.
 
@@ -21,8 +24,13 @@ They may use the elementary functions of the target, which may compute them in a
 """
 
 
-def arithmetic(*classes: type[Op]) -> Callable[[Function], Function]:
-    """Register the decorated function as a lowering by operators alone, for all targets."""
+def arithmetic(*classes: type[Op], moves: bool = False) -> Callable[[Function], Function]:
+    """Register the decorated function as a lowering by operators alone, for all targets.
+
+    With `moves`, it takes the element types that a target moves, not those that it computes with.
+    """
+    if moves:
+        MOVING.update(classes)
     return _register(ARITHMETIC, classes)
 
 

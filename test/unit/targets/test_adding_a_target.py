@@ -94,7 +94,8 @@ def test_info_has_the_report_of_the_engine(site: Path) -> None:
 
 def test_the_engine_comes_second_where_it_is_listed_second(site: Path) -> None:
     said = trivium(site, "check", "model.onnx", "--target", "cpu,toy")
-    assert "toy" not in said
+    assert "\ntoy\n" not in said
+    assert said.endswith("placement by engine-order, of cpu, toy\n")
 
 
 def test_a_missing_engine_is_named(site: Path) -> None:

@@ -10,6 +10,7 @@ from trivium.runtime.cpu.report import CpuReport
 from trivium.runtime.report import PartReport
 from trivium.tools.bench.reports import BenchReport, KernelsReport
 from trivium.tools.conformance.results import ConformanceReport
+from trivium.tools.reports.kernel_table import LoweringsInfo
 from trivium.tools.reports.op_table import OpsInfo
 from trivium.tools.reports.package_info import PackageInfo
 from trivium.tools.reports.placement_report import NodeReports, Placements
@@ -31,6 +32,7 @@ ROOTS: dict[str, type[Any]] = {
     "ops": OpsInfo,
     "run --statistics": StatisticsInfo,
     "compare": ComparisonInfo,
+    "kernels": LoweringsInfo,
 }
 """The class of the report of each command."""
 

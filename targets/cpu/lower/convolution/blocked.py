@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from .....dialects import cpu
 from .....dialects.core.sizes.substitution import likely
 from .....dialects.core.tensor import Shape
+from ....element_types import MOVES, NUMBERS, ElementTypes
 from ....kernels.arithmetic import compute_dtype
 from ...kernels.buffer import Buffer, Lanes
 from ...kernels.builder import KernelBuilder
@@ -28,14 +29,14 @@ def lower_block(op: cpu.Block, x: Buffer) -> Buffer:
     return split.transpose((0, 1, *range(3, len(split.shape)), 2))
 
 
-@template(cpu.Unblock)
+@template(cpu.Unblock, types=MOVES)
 def lower_unblock(op: cpu.Unblock, kernel: KernelBuilder, x: Buffer, y: Epilogue) -> None:
     last = len(x.shape) - 1
     turned = x.transpose((0, 1, last, *range(2, last)))
     y.reshape(turned.shape).emit_copy(turned)
 
 
-@template(cpu.BlockedConv)
+@template(cpu.BlockedConv, types=ElementTypes(NUMBERS))
 def lower_blocked_conv(
     op: cpu.BlockedConv, kernel: KernelBuilder, x: Buffer, w: Buffer, b: Buffer | None, y: Epilogue
 ) -> None:

@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 
 from .....dialects import cpu
+from ....element_types import NUMBERS, ElementTypes
 from ....kernels.arithmetic import compute_dtype
 from ...kernels.buffer import Buffer, Lanes
 from ...kernels.builder import KernelBuilder
@@ -17,7 +18,7 @@ from ...schedule.tiles import fit_tile
 from .blocked import ImageReader
 
 
-@template(cpu.BlockedConvTranspose)
+@template(cpu.BlockedConvTranspose, types=ElementTypes(NUMBERS))
 def lower_blocked_conv_transpose(
     op: cpu.BlockedConvTranspose,
     kernel: KernelBuilder,

@@ -13,6 +13,7 @@ from .....dialects import cpu
 from .....dialects.core.sizes.atoms import Size, is_symbolic
 from .....dialects.cpu.packing import even_split
 from .....dialects.cpu.winograd import TRANSFORMS
+from ....element_types import ElementTypes
 from ...kernels.buffer import Buffer, Lanes
 from ...kernels.builder import KernelBuilder
 from ...kernels.epilogue import Epilogue
@@ -30,7 +31,7 @@ AHEAD = 8192
 """The prefetch distance of kernels, in elements."""
 
 
-@template(cpu.BlockedWinogradConv)
+@template(cpu.BlockedWinogradConv, types=ElementTypes(("f32", "f64")))
 def lower_blocked_winograd_conv(
     op: cpu.BlockedWinogradConv,
     kernel: KernelBuilder,

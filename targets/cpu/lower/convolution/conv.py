@@ -8,6 +8,7 @@ from typing import Any
 from .....dialects import tri
 from .....dialects.core.sizes.substitution import likely
 from .....dialects.core.tensor import Shape
+from ....element_types import NUMBERS, ElementTypes
 from ....kernels.arithmetic import compute_dtype
 from ....memory.strides import row_major
 from ...kernels.buffer import Buffer, Lanes
@@ -35,7 +36,7 @@ from .sliding import slide_windows
 from .window_rows import DirectWindows, RowWindows
 
 
-@template(tri.Conv)
+@template(tri.Conv, types=ElementTypes(NUMBERS))
 def lower_conv(
     op: tri.Conv, kernel: KernelBuilder, x: Buffer, w: Buffer, b: Buffer | None, y: Epilogue
 ) -> None:
@@ -179,7 +180,7 @@ def _gather_windows(reader: WindowReader, taps: Shape, windows: Shape, channels:
     return fill
 
 
-@template(tri.ConvTranspose)
+@template(tri.ConvTranspose, types=ElementTypes(NUMBERS))
 def lower_conv_transpose(
     op: tri.ConvTranspose,
     kernel: KernelBuilder,

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from .....dialects import cpu
 from .....dialects.core.machine import Machine
+from ....element_types import NUMBERS, ElementTypes
 from ...kernels.buffer import Buffer, Lanes, vector, zero
 from ...kernels.builder import KernelBuilder
 from ...kernels.epilogue import Epilogue
@@ -22,7 +23,7 @@ UNROLLED = 9
 """The most taps of a window that is unrolled; of larger ones, each line is."""
 
 
-@template(cpu.LaneConv)
+@template(cpu.LaneConv, types=ElementTypes(NUMBERS))
 def lower_lane_conv(
     op: cpu.LaneConv, kernel: KernelBuilder, x: Buffer, w: Buffer, b: Buffer | None, y: Epilogue
 ) -> None:

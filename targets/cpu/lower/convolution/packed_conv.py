@@ -3,6 +3,7 @@
 import math
 
 from .....dialects import cpu
+from ....element_types import NUMBERS, ElementTypes
 from ....kernels.arithmetic import compute_dtype
 from ...kernels.buffer import Buffer
 from ...kernels.builder import KernelBuilder
@@ -15,7 +16,7 @@ from ...schedule.tiles import block_tile
 from .conv import emit_convolution
 
 
-@template(cpu.PackedConv)
+@template(cpu.PackedConv, types=ElementTypes(NUMBERS))
 def lower_packed_conv(
     op: cpu.PackedConv, kernel: KernelBuilder, x: Buffer, w: Buffer, b: Buffer | None, y: Epilogue
 ) -> None:

@@ -62,3 +62,10 @@ func.func @power_is_zero(%x: tensor<1x4x8x8xf32>) {
       : (tensor<1x4x8x8xf32>) -> tensor<1x4x7x7xf32>
   return
 }
+
+// What is to be cast first is not compared.
+func.func @pools_narrow(%x: tensor<1x1x2xi4>) {
+  // expected-error @below {{'tri.max_pool' op element type is i4, must be one to compute with: cast it}}
+  %y = "tri.max_pool"(%x) {kernel = array<i64: 2>, strides = array<i64: 1>, pads = array<i64: 0, 0>, dilations = array<i64: 1>} : (tensor<1x1x2xi4>) -> tensor<1x1x1xi4>
+  return
+}

@@ -20,3 +20,10 @@ func.func @sum_of_bools(%x: tensor<2xi1>) {
   %y = "tri.reduce_sum"(%x) {axes = array<i64: 0>} : (tensor<2xi1>) -> tensor<1xi1>
   return
 }
+
+// What is to be cast first is not compared either.
+func.func @greatest_of_narrow(%x: tensor<2xi4>) {
+  // expected-error @below {{'tri.reduce_max' op element type is i4, must be one to compute with: cast it}}
+  %y = "tri.reduce_max"(%x) {axes = array<i64: 0>, keepdims = false} : (tensor<2xi4>) -> tensor<i4>
+  return
+}

@@ -35,3 +35,10 @@ func.func @repeats_nothing(%x: tensor<2xf32>) {
   %y = "tri.pad"(%x) {pads = array<i64: -2, 1>, mode = "edge"} : (tensor<2xf32>) -> tensor<1xf32>
   return
 }
+
+// What is to be cast first has no numbers to pad with.
+func.func @pads_narrow(%x: tensor<2xf8E4M3FN>) {
+  // expected-error @below {{'tri.pad' op element type is f8E4M3FN, must be one to compute with: cast it}}
+  %y = "tri.pad"(%x) {pads = array<i64: 1, 1>} : (tensor<2xf8E4M3FN>) -> tensor<4xf8E4M3FN>
+  return
+}

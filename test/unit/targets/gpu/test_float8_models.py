@@ -127,4 +127,4 @@ def test_only_casts_take_floats_of_8_bits(
         module = Module.parse(text)
         (found,) = (o for o in ops(module.main) if isinstance(o, (tri.Cast, tri.Reshape)))
         reason = find_target("gpu").refusal(found)
-    assert reason == (refusal and f"gpu has no kernels of {refusal}")
+    assert reason == (refusal and f"gpu has no kernels of {found.op_name} on {refusal}")
