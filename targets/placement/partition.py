@@ -19,7 +19,7 @@ from ..options import DEFAULT
 from ..registry import choose_target
 from ..symbolic import has_symbols
 from .claims import CONSTANTS, Claim, claim, constant_maker
-from .policies import ENGINE_ORDER, find_policy
+from .policies import ENGINE_ORDER, place_by
 from .problem import PlacementProblem, part_levels
 
 FREE = (tri.Reshape,)
@@ -64,7 +64,7 @@ class Partition(Pass):
         chosen: list[dict[Op, int]] = []
         for block in blocks:
             graph = _Graph(module, block, targets)
-            placed = find_policy(self.placement).place(graph.problem())
+            placed = place_by(self.placement, graph.problem())
             refused += graph.refusals(placed)
             chosen.append(graph.with_free_ops(placed))
         if refused:
