@@ -108,9 +108,14 @@ class _Graph:
         refused: list[Diagnostic] = []
         for number, (op, target) in enumerate(zip(self.ops, placed, strict=True)):
             if not self.accepts(number, target):
-                claims = (self.claim(number, t) for t in range(len(self.targets)))
+                asked = range(len(self.targets))
+                what = "runs on no target"
+                if any(self.accepts(number, other) for other in asked):
+                    asked = (target,)
+                    what = f"is placed on {self.targets[target].name}, which does not run it"
+                claims = (self.claim(number, each) for each in asked)
                 reasons = dict.fromkeys(reason for each in claims for reason in each.reasons)
-                message = f"'{op.op_name}' op runs on no target: {'; '.join(reasons)}"
+                message = f"'{op.op_name}' op {what}: {'; '.join(reasons)}"
                 refused.append(Diagnostic(describe(op.location), message))
         return refused
 
