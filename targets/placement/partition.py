@@ -19,7 +19,7 @@ from ..options import DEFAULT
 from ..registry import choose_target
 from ..symbolic import has_symbols
 from .claims import CONSTANTS, Claim, claim, constant_maker
-from .policies import ENGINE_ORDER, find_policy
+from .policies import ENGINE_ORDER, place_by
 from .problem import PlacementProblem, part_levels
 
 FREE = (tri.Reshape,)
@@ -64,7 +64,7 @@ class Partition(Pass):
         chosen: list[dict[Op, int]] = []
         for block in blocks:
             graph = _Graph(module, block, targets)
-            placed = find_policy(self.placement).place(graph.problem())
+            placed = place_by(self.placement, graph.problem())
             refused += graph.refusals(placed)
             chosen.append(graph.with_free_ops(placed))
         if refused:
@@ -108,9 +108,14 @@ class _Graph:
         refused: list[Diagnostic] = []
         for number, (op, target) in enumerate(zip(self.ops, placed, strict=True)):
             if not self.accepts(number, target):
-                claims = (self.claim(number, t) for t in range(len(self.targets)))
+                asked = range(len(self.targets))
+                what = "runs on no target"
+                if any(self.accepts(number, other) for other in asked):
+                    asked = (target,)
+                    what = f"is placed on {self.targets[target].name}, which does not run it"
+                claims = (self.claim(number, each) for each in asked)
                 reasons = dict.fromkeys(reason for each in claims for reason in each.reasons)
-                message = f"'{op.op_name}' op runs on no target: {'; '.join(reasons)}"
+                message = f"'{op.op_name}' op {what}: {'; '.join(reasons)}"
                 refused.append(Diagnostic(describe(op.location), message))
         return refused
 

@@ -1,8 +1,9 @@
 """Placement policies: which of the targets that accept an op runs it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from importlib import import_module
-from typing import ClassVar, Protocol, cast
+from operator import index
+from typing import ClassVar, Protocol, SupportsIndex, cast
 
 from ...dialects.core.errors import CompileError
 from .problem import PlacementProblem
@@ -134,6 +135,35 @@ def find_policy(name: str) -> PlacementPolicy:
         known = ", ".join(POLICIES)
         raise CompileError(f"placement is '{name}', must be {known} or module:Class")
     try:
-        return cast("PlacementPolicy", getattr(import_module(module), attribute)())
-    except (ImportError, AttributeError) as error:
+        policy = getattr(import_module(module), attribute)()
+        _ = policy.place
+    except (ImportError, AttributeError, TypeError) as error:
         raise CompileError(f"placement '{name}' cannot be loaded: {error}") from None
+    return cast("PlacementPolicy", policy)
+
+
+def place_by(name: str, problem: PlacementProblem) -> list[int]:
+    """Return what the policy of a name answers, by op.
+
+    Raises CompileError where that is not the number of a target for each op.
+    """
+    answer = cast("object", find_policy(name).place(problem))
+    ops, targets = len(problem.operands), len(problem.spaces)
+    if not isinstance(answer, Iterable):
+        raise CompileError(
+            f"placement '{name}' returns {type(answer).__name__}, must return a sequence of the "
+            "numbers of targets"
+        )
+    placed = list(cast("Iterable[object]", answer))
+    if len(placed) != ops:
+        raise CompileError(
+            f"placement '{name}' returns {len(placed)} targets, must return one for each of {ops} "
+            "ops"
+        )
+    for op, target in enumerate(placed):
+        if not isinstance(target, SupportsIndex) or not 0 <= index(target) < targets:
+            raise CompileError(
+                f"placement '{name}' returns target {target!r} for op {op}, must be a number from "
+                f"0 to {targets - 1}"
+            )
+    return [index(cast("SupportsIndex", target)) for target in placed]

@@ -42,8 +42,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--dump",
         metavar="DIR",
-        help="write the outputs and the values that --keep names, all of them without it, to "
-        "DIR/NAME.npy",
+        help="write the inputs, the outputs and the values that --keep names, all of them without "
+        "it, to DIR/NAME.npy",
     )
     parser.add_argument(
         "--profile",
@@ -94,7 +94,8 @@ def run(flags: argparse.Namespace) -> None:
     for name, path in sorted(flags.output_files.items()):
         feeds.write(path, results[name])
     if flags.dump:
-        feeds.dump(flags.dump, results | {n: session.value(n) for n in session.manifest.kept})
+        kept = {name: session.value(name) for name in session.manifest.kept}
+        feeds.dump(flags.dump, given | results | kept)
     if not flags.json:
         for name, array in results.items():
             print(feeds.describe(name, array))

@@ -4,7 +4,8 @@ Source of the language: "DOT Language", graphviz.org.
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
 from typing import NamedTuple
 
 from ...runtime.contents import ABSENT, FIRST_PORT, PREPARED, WEIGHTS
@@ -12,7 +13,7 @@ from ...runtime.manifest import Manifest
 from ...runtime.observe.calls import CallTable
 from ...runtime.package import Package
 from ...runtime.spelling import spell_dtype, spell_names, spell_shape
-from ...runtime.step import Step
+from ...runtime.step import AFTER, END, START, Step
 
 COLOURS = {"cpu": "#dbe9f6", "gpu": "#dff0d8", "host": "#fdf1d0", "copy": "#eeeeee"}
 """The colours of boxes by target; those of accelerators are all the same."""
@@ -35,20 +36,31 @@ def graph_text(package: Package) -> str:
     """Return the graph of a run: inputs, calls of kernels and steps in order, outputs."""
     manifest = package.manifest
     drawing = _Drawing(manifest)
-    for box in _boxes(manifest.steps, CallTable(package), manifest):
-        drawing.add(box)
+    _draw(manifest.steps, CallTable(package), manifest, drawing)
     return "\n".join(drawing.lines())
 
 
-def _boxes(steps: Sequence[Step], calls: CallTable, manifest: Manifest) -> Iterator[Box]:
+def _draw(steps: Sequence[Step], calls: CallTable, manifest: Manifest, drawing: "_Drawing") -> None:
+    """Draw steps in order; each body of a step is a frame behind the step."""
     for step in steps:
         listed = calls.of(step)
         for call in listed:
             ops = " + ".join(call.ops)
-            yield Box((spell_names(call.nodes), ops), "cpu", call.reads, call.writes)
+            drawing.add(Box((spell_names(call.nodes), ops), "cpu", call.reads, call.writes))
         if not listed:
             label = spell_names(step.nodes), step.operation(manifest)
-            yield Box(label, step.target, step.operands, step.results)
+            box = Box(label, step.target, step.operands, step.results)
+            name = drawing.add(box)
+            uses = list(step.uses())
+            for body, inner in step.inner().items():
+                own = [use for use in uses if use.body == body]
+                with drawing.frame(name, body.removesuffix(".steps")):
+                    drawing.made_by(name, [use.buffer for use in own if use.when == START])
+                    _draw(inner, calls, manifest, drawing)
+                    returned = [use.buffer for use in own if use.when == END]
+                    drawing.returned(name, [*returned, *box.writes])
+            after = [use.buffer for use in uses if use.when == AFTER]
+            drawing.made_by(name, [*box.writes, *after])
 
 
 class _Drawing:
@@ -64,15 +76,36 @@ class _Drawing:
             self._boxes.append(_node(name, (port.name,), "ellipse", "white"))
             self._makers[FIRST_PORT + number, 0] = name
 
-    def add(self, box: Box) -> None:
+    def add(self, box: Box) -> str:
+        """Draw a box, with arrows from what it reads; return its name."""
         name = f"c{len(self._boxes)}"
         colour = COLOURS.get(box.target, OTHER)
         self._boxes.append(_node(name, (*filter(None, box.label), box.target), "box", colour))
         for index in dict.fromkeys(box.reads):
             self._connect(index, name)
-        for index in box.writes:
+        self.made_by(name, box.writes)
+        return name
+
+    def made_by(self, name: str, buffers: Sequence[int]) -> None:
+        """Let a box be what wrote to the places of buffers last."""
+        for index in buffers:
             if index != ABSENT:
                 self._makers[self._place(index)] = name
+
+    @contextmanager
+    def frame(self, name: str, label: str) -> Generator[None]:
+        """Draw a frame around the boxes of a body of the step with this name."""
+        self._boxes.append(f"  subgraph {_quoted(f'cluster_{name}_{label}')} {{")
+        self._boxes.append(f"  label={_quoted(label)};")
+        yield
+        self._boxes.append("  }")
+
+    def returned(self, name: str, buffers: Sequence[int]) -> None:
+        """Draw dashed arrows from the results of a body to the step that has it."""
+        places = [self._place(each) for each in buffers if each != ABSENT]
+        for maker in dict.fromkeys(map(self._makers.get, places)):
+            if maker not in (None, name):
+                self._arrows.append(f"  {maker} -> {name} [style=dashed, constraint=false];")
 
     def lines(self) -> Iterator[str]:
         """Yield the lines of the drawing, with the outputs at its end."""

@@ -1,7 +1,7 @@
 """One model on several targets: however its ops are divided, it computes the same."""
 
 import random
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import ClassVar
 
@@ -12,7 +12,9 @@ import pytest
 import trivium
 from trivium.compiler.driver import build
 from trivium.dialects.core.tensor import Array
+from trivium.runtime.contents import ABSENT, ARENA, Buffer
 from trivium.runtime.cpu.part import CpuPart
+from trivium.runtime.observe.calls import CallTable
 from trivium.runtime.package import Package
 from trivium.runtime.session import Session
 from trivium.targets.placement.problem import PlacementProblem
@@ -64,6 +66,34 @@ def computed(session: Session) -> Array:
     return y
 
 
+def accesses(package: Package) -> Iterator[tuple[Sequence[int], Sequence[int]]]:
+    """Yield the buffers that each call of each step reads, and those that it writes, in order."""
+    table = CallTable(package)
+    for step in package.manifest.steps:
+        listed = [(call.reads, call.writes) for call in table.of(step)]
+        yield from listed or [([i for i in step.operands if i != ABSENT], step.results)]
+
+
+def assert_read_as_written(package: Package) -> None:
+    """Check that what is read from the arena is all that was written there last."""
+    buffers = package.manifest.buffers
+    written: dict[int, range] = {}
+    for reads, writes in accesses(package):
+        for index in reads:
+            if buffers[index].base == ARENA:
+                place = arena_bytes(buffers[index])
+                assert {written.get(byte) for byte in place} == {place}
+        for index in writes:
+            if buffers[index].base == ARENA:
+                place = arena_bytes(buffers[index])
+                written.update(dict.fromkeys(place, place))
+
+
+def arena_bytes(buffer: Buffer) -> range:
+    assert isinstance(buffer.offset, int)
+    return range(buffer.offset, buffer.offset + buffer.size_bytes)
+
+
 def test_a_convolution_and_a_softmax_are_on_two_targets(classifier: Path, expected: Array) -> None:
     """Convolutions are one program of the accelerator, between kernels for the CPU."""
     package = build(str(classifier), target="vanilla,cpu")
@@ -106,6 +136,7 @@ def test_results_are_the_same_wherever_ops_are(
     policy = f"{Drawn.__module__}:Drawn"
     package = build(str(classifier), target="vanilla,cpu,host", placement=policy)
     assert {step.kind for step in package.manifest.steps} == {"cpu", "dla", "host"}
+    assert_read_as_written(package)
     np.testing.assert_allclose(computed(Session(package, threads=1)), expected, rtol=1e-6)
 
 

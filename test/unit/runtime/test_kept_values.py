@@ -118,6 +118,7 @@ def test_dump_writes_all_values(tmp_path: Path) -> None:
     np.save(x, _input(2))
     assert main(["run", str(model), "--input", f"x={x}", "--dump", str(folder)]) == 0
     names = ["conv", "r", "s", "y"]
-    assert sorted(path.stem for path in folder.iterdir()) == names
+    assert sorted(path.stem for path in folder.iterdir()) == sorted(["x", *names])
+    assert np.array_equal(np.load(folder / "x.npy"), _input(2))
     for name, expected in zip(names, _expected(names, _input(2)), strict=True):
         assert np.allclose(np.load(folder / f"{name}.npy"), expected, rtol=1e-4, atol=1e-5)

@@ -50,6 +50,35 @@ def test_arrows_are_those_of_the_model(target: str, edges: set[tuple[str, str]])
     assert _edges(graph_text(trivium.build(NET, target=target))) == edges
 
 
+def test_bodies_are_drawn_in_frames() -> None:
+    model = onnx.parser.parse_model("""
+        <ir_version: 10, opset_import: ["" : 21]>
+        net (float[3] x, int64 m, bool b) => (float[3] y) {
+            [choose] y = If (b) <
+                then_branch = A () => (float[3] p) {
+                    [repeat] p = Loop (m, , x) <body = B (int64 i, bool c, float[3] h)
+                            => (bool go, float[3] g) {
+                        go = Identity (c)
+                        [twice] g = Add (h, x)
+                    }>
+                },
+                else_branch = C () => (float[3] q) { [exp] q = Exp (x) }
+            >
+        }
+    """)
+    text = graph_text(trivium.build(model))
+    edges = {(a.rpartition("/")[2], b.rpartition("/")[2]) for a, b in _edges(text)}
+    assert edges == {
+        ("x", "choose"), ("m", "choose"), ("b", "choose"), ("choose", "y"),
+        ("x", "repeat"), ("m", "repeat"), ("repeat", "twice"), ("x", "twice"),
+        ("twice", "repeat"), ("repeat", "choose"), ("x", "exp"), ("exp", "choose"),
+    }  # fmt: skip
+    frames = re.findall(r'^  label="(\w+)";|^  c\d+ \[label="([^"\\]*)|^  (})$', text, re.MULTILINE)
+    assert ["".join(each).rpartition("/")[2] for each in frames] == [
+        "choose", "then", "repeat", "body", "twice", "}", "}", "otherwise", "exp", "}",
+    ]  # fmt: skip
+
+
 def test_sizes_that_may_change_and_kept_values_are_shown() -> None:
     free = onnx.ModelProto()
     free.CopyFrom(NET)

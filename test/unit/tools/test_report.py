@@ -2,7 +2,9 @@
 
 from dataclasses import dataclass, replace
 
+import onnx.parser
 import pytest
+import trivium
 import trivium.runtime.cpu.report
 import trivium.runtime.gpu.part
 from trivium.compiler.sizes.report import SizeReport
@@ -277,6 +279,40 @@ host
 not where it was asked for
   TopK_5  tri.topk  cpu has no kernel for tri.topk"""
     )
+
+
+def test_lists_the_steps_of_bodies_behind_the_step_that_has_them() -> None:
+    model = onnx.parser.parse_model("""
+        <ir_version: 10, opset_import: ["" : 21]>
+        net (float[3] x, int64 m, bool b) => (float[3] y) {
+            [choose] y = If (b) <
+                then_branch = then () => (float[3] y1) {
+                    [repeat] y1 = Loop (m, , x) <body = each (int64 i, bool c, float[3] h)
+                            => (bool go, float[3] h2) {
+                        go = Identity (c)
+                        [most] most = ReduceMax <keepdims = 0> (h)
+                        [test] large = Greater (most, most)
+                        [again] h2 = If (large) <
+                            then_branch = yes () => (float[3] r) { [negate] r = Neg (h) },
+                            else_branch = no () => (float[3] s) { [twice] s = Add (h, x) }
+                        >
+                    }>
+                },
+                else_branch = other () => (float[3] y2) { [exp] y2 = Exp (x) }
+            >
+        }
+    """)
+    info = package_info("net.trv", trivium.build(model).manifest)
+    last = [(step.kind, [node.rpartition("/")[2] for node in step.nodes]) for step in info.steps]
+    assert last == [
+        ("branch", ["choose"]),
+        ("loop", ["repeat"]),
+        ("cpu", ["most", "test"]),
+        ("branch", ["again"]),
+        ("cpu", ["negate"]),
+        ("cpu", ["twice"]),
+        ("cpu", ["exp"]),
+    ]
 
 
 def test_reports_a_model_without_ops() -> None:

@@ -3,13 +3,20 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from graphlib import TopologicalSorter
+from typing import ClassVar
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from trivium.dialects.core.errors import CompileError
 from trivium.targets.memory.space import CopyCost
-from trivium.targets.placement.policies import POLICIES, CostBased, EngineOrder, find_policy
+from trivium.targets.placement.policies import (
+    POLICIES,
+    CostBased,
+    EngineOrder,
+    find_policy,
+    place_by,
+)
 from trivium.targets.placement.problem import PlacementProblem, part_levels
 
 SPACES = ("host", "gpu", "bank")
@@ -143,9 +150,54 @@ def test_a_users_policy_is_found_by_module_and_class() -> None:
     assert type(find_policy(f"{Last.__module__}:Last")).__name__ == "Last"
 
 
+class Answers:
+    """A policy of a user that answers what it should not."""
+
+    answer: ClassVar[object] = None
+
+    def place(self, problem: PlacementProblem, /) -> object:
+        return self.answer
+
+
+class Configured:
+    """A class that cannot be made without arguments."""
+
+    def __init__(self, path: str) -> None: ...
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (None, "returns NoneType, must return a sequence of the numbers of targets"),
+        ([0], "returns 1 targets, must return one for each of 2 ops"),
+        ([0, 2], "returns target 2 for op 1, must be a number from 0 to 1"),
+        ([-1, 0], "returns target -1 for op 0, must be a number from 0 to 1"),
+        (["gpu", 0], "returns target 'gpu' for op 0, must be a number from 0 to 1"),
+    ],
+)
+def test_an_answer_that_is_no_placement_is_refused(
+    monkeypatch: pytest.MonkeyPatch, answer: object, message: str
+) -> None:
+    problem = PlacementProblem(
+        [[], [0]],
+        [4, 4],
+        SPACES[:2],
+        COPIES[:2],
+        lambda op, target: True,
+        lambda op, target: 1.0,
+    )
+    monkeypatch.setattr(Answers, "answer", answer)
+    name = f"{Answers.__module__}:Answers"
+    with pytest.raises(CompileError) as caught:
+        place_by(name, problem)
+    assert str(caught.value) == f"error: placement '{name}' {message}"
+
+
 @pytest.mark.parametrize(
     ("name", "message"),
     [
+        (f"{__name__}:Configured", "cannot be loaded: Configured.__init__() missing 1 required"),
+        (f"{__name__}:SPACES", "cannot be loaded: 'tuple' object is not callable"),
         ("fastest", "placement is 'fastest', must be engine-order, cost, single or module:Class"),
         ("no_such_module:Policy", "placement 'no_such_module:Policy' cannot be loaded: No module"),
         ("os:Policy", "placement 'os:Policy' cannot be loaded: module 'os' has no attribute"),
