@@ -7,8 +7,8 @@ edited, before, and --config those of a file of PPL, with data types of nodes.
 --report says which values lose the outputs most; --cosine lets as few of them as possible stay
 floats, and says which.
 
---weights int4 or int8 quantises the matrices of products alone, in blocks, and needs no data: all
-other numbers stay floats.
+--weights int4 or int8 quantises the matrices of products alone, in blocks, and with int8 kernels of
+convolutions; it needs no data, and all other numbers stay floats.
 """
 
 import argparse
