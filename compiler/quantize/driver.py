@@ -23,6 +23,7 @@ from ..sizes.free import need_static
 from ..source import Source, import_model
 from .data import Data, batches, read_data
 from .evaluator import QuantizationCase
+from .folder import Preprocessing
 from .observe import Feed, observe
 from .ranges import METHODS, Form
 from .report import Report
@@ -64,12 +65,14 @@ def quantize(
     cosine: float | None = None,
     report: Callable[[Report], None] | None = None,
     shapes: Bindings | None = None,
+    preprocessing: Preprocessing | None = None,
     progress: Progress | None = None,
 ) -> ScaleTable:
     """Quantise a model and write it as ONNX, with QuantizeLinear and DequantizeLinear.
 
     `model` and `shapes` are those of `compile`. `data` are samples: an array for each input, or the
-    path of an `.npz` with such; its first axis is that of samples, of the types of the inputs.
+    path of an `.npz` with such; its first axis is that of samples, of the types of the inputs. Or
+    the path of a folder with a file for each sample, which `preprocessing` is for.
     `method` says how the range of a value comes from what is seen: "minmax", "percentile" of sizes
     (`percentile` of them), "kl", the least loss of entropy, or "mse", the least squared error.
     Values become `storage`, one of `STORAGE`; with `symmetric` zero stands in the middle. Weights
@@ -102,7 +105,8 @@ def quantize(
                 scales = ScaleTable.load(table)
             else:
                 form = Form(storage, symmetric, method, percentile)
-                feeds = batches(read_data(data), input_types(module))
+                types = input_types(module)
+                feeds = batches(read_data(data, types, preprocessing), types)
                 scales = calibrate(module, feeds, form, progress)
                 if cosine is not None or report is not None:
                     some = feeds[:: -(-len(feeds) // MOST_BATCHES)]

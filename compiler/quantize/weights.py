@@ -36,6 +36,7 @@ from ..source import Source, import_model
 from .closeness import Closeness, Sums
 from .data import Data, batches, read_data
 from .evaluator import Evaluator
+from .folder import Preprocessing
 from .hessians import hessians
 from .observe import Feed
 from .variants import compiled, copied
@@ -93,6 +94,7 @@ def quantize_weights(
     symmetric: bool = False,
     report: Callable[[WeightReport], None] | None = None,
     shapes: Bindings | None = None,
+    preprocessing: Preprocessing | None = None,
     progress: Progress | None = None,
 ) -> int:
     """Quantise the weights of a model's products and convolutions, and write it as ONNX.
@@ -116,7 +118,8 @@ def quantize_weights(
     with new_context():
         module = import_model(model, CompileOptions(shapes=shapes))
         Pipeline(default_pipeline(1, quantized=True, prepares=False)).run(module)
-        feeds = [] if data is None else batches(read_data(data), input_types(module))
+        types = input_types(module)
+        feeds = [] if data is None else batches(read_data(data, types, preprocessing), types)
         products = weight_products(module)
         kernels = weight_convolutions(module) if form.bits == KERNEL_BITS else []
         if not products and not kernels:
