@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf as infinity
+from operator import index
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,7 @@ from ..dialects.core.arguments import (
     sizes,
     texts,
 )
-from ..dialects.core.errors import CompileError
+from ..dialects.core.errors import CompileError, Invalid
 from ..dialects.core.machine import NATIVE, Machine, checked_names, find_machines, machine_names
 from ..runtime import SUFFIX
 from .generation_sizes import GenerationSizes, generation_text, sizes_of_generation
@@ -82,6 +83,17 @@ def _threads(value: Any) -> int | None:
     from ..runtime.cpu.thread_pool import checked_threads
 
     return checked_threads(value)
+
+
+def _share(value: Any) -> tuple[int, int]:
+    """Check a number and of how many it is."""
+    try:
+        number, of = map(index, value)
+    except (TypeError, ValueError):
+        number, of = 0, 0
+    if not 0 <= number < of:
+        raise Invalid("must be two whole numbers, the first from 0 on and below the second")
+    return number, of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -273,6 +285,12 @@ class CompileOptions:
         path,
         metavar="FILE.json",
         package_only=True,
+    )
+    tune_share: tuple[int, int] = option(
+        (0, 1),
+        "which of what a tuning file lacks is measured: number N of every M kinds of ops",
+        _share,
+        flag=None,
     )
     machine: str | Sequence[str] = option(
         NATIVE,

@@ -5,3 +5,4 @@ the runtime; Ray itself only where tasks are started. Start reading at `predicto
 """
 
 from .predictor import Predictor as Predictor
+from .tune import tune as tune
