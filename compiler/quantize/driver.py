@@ -27,7 +27,7 @@ from .folder import Preprocessing
 from .observe import Feed, observe
 from .ranges import METHODS, Form
 from .report import Report
-from .sensitivity import examine
+from .sensitivity import Spread, examine
 
 STORAGE = ("i8", "ui8", "i16", "ui16")
 MOST_BATCHES = 8
@@ -66,6 +66,7 @@ def quantize(
     report: Callable[[Report], None] | None = None,
     shapes: Bindings | None = None,
     preprocessing: Preprocessing | None = None,
+    spread: Spread = map,
     progress: Progress | None = None,
 ) -> ScaleTable:
     """Quantise a model and write it as ONNX, with QuantizeLinear and DequantizeLinear.
@@ -85,7 +86,8 @@ def quantize(
     With `cosine`, between 0 and 1, the outputs of the quantised model come at least that close to
     those of the model: values whose rounding does most harm stay floats, and are not in the table.
     `report` is called with a `Report` of what each value does, and of what stays a float; it and
-    `cosine` need data. Both run the model on up to `MOST_BATCHES` batches for each value.
+    `cosine` need data. Both run the model on up to `MOST_BATCHES` batches for each value; `spread`
+    runs values elsewhere, as `trivium.ray.spread` does.
 
     Returns the scales. Raises CompileError for data that does not fit the model, and for tables
     that are malformed or of another model.
@@ -111,7 +113,7 @@ def quantize(
                 if cosine is not None or report is not None:
                     some = feeds[:: -(-len(feeds) // MOST_BATCHES)]
                     case = QuantizationCase(module, scales, some, per_tensor, progress)
-                    scales, found = examine(case, cosine)
+                    scales, found = examine(case, cosine, spread)
                     if report is not None:
                         report(found)
             written = quantize_by_table(module, scales, per_tensor)

@@ -7,5 +7,8 @@ from trivium.tools.cluster import (  # pyright: ignore[reportMissingImports]
     Predictor as Predictor,  # pyright: ignore[reportUnknownVariableType]
 )
 from trivium.tools.cluster import (  # pyright: ignore[reportMissingImports]
+    spread as spread,  # pyright: ignore[reportUnknownVariableType]
+)
+from trivium.tools.cluster import (  # pyright: ignore[reportMissingImports]
     tune as tune,  # pyright: ignore[reportUnknownVariableType]
 )
