@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf as infinity
+from operator import index
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -81,6 +82,17 @@ def _cores(value: Any) -> tuple[int, ...]:
         return parse_cores(value)
     except RunError:
         raise Invalid("must be like '0-3,8', [0, 1] or 'all'") from None
+
+
+def _share(value: Any) -> tuple[int, int]:
+    """Check a number and of how many it is."""
+    try:
+        number, of = map(index, value)
+    except (TypeError, ValueError):
+        number, of = 0, 0
+    if not 0 <= number < of:
+        raise Invalid("must be two whole numbers, the first from 0 on and below the second")
+    return number, of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -253,6 +265,12 @@ class CompileOptions:
         path,
         metavar="FILE.json",
         package_only=True,
+    )
+    tune_share: tuple[int, int] = option(
+        (0, 1),
+        "which of what a tuning file lacks is measured: number N of every M kinds of ops",
+        _share,
+        flag=None,
     )
     machine: str | Sequence[str] = several_names(
         f"the CPUs to make code for: {', '.join(machine_names())} (the first is the default)",

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile
 
@@ -10,12 +11,24 @@ import numpy as np
 from ...dialects.core.errors import CompileError
 from ...dialects.core.sizes.atoms import is_symbolic
 from ...dialects.core.tensor import Array, Tensor, numpy_dtype
+from .folder import Preprocessing, read_folder
 
 Data = Mapping[str, Array] | str | os.PathLike[str]
 
 
-def read_data(data: Data) -> dict[str, Array]:
-    """Return arrays by the names of inputs: those given, or those of an `.npz` file."""
+def read_data(
+    data: Data, inputs: Mapping[str, Tensor], preprocessing: Preprocessing | None = None
+) -> dict[str, Array]:
+    """Return arrays by the names of inputs: those given, or those of an `.npz` file or a folder.
+
+    Raises CompileError for what cannot be read, and for preprocessing of anything but a folder.
+    """
+    if not isinstance(data, Mapping) and os.path.isdir(data):
+        return read_folder(Path(data), inputs, preprocessing)
+    if preprocessing is not None:
+        raise CompileError(
+            "preprocessing is for a folder of images, other data are used as they are"
+        )
     if isinstance(data, Mapping):
         return {name: np.asarray(array) for name, array in data.items()}
     try:

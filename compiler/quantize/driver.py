@@ -23,10 +23,11 @@ from ..sizes.free import need_static
 from ..source import Source, import_model
 from .data import Data, batches, read_data
 from .evaluator import QuantizationCase
+from .folder import Preprocessing
 from .observe import Feed, observe
 from .ranges import METHODS, Form
 from .report import Report
-from .sensitivity import examine
+from .sensitivity import Spread, examine
 
 STORAGE = ("i8", "ui8", "i16", "ui16")
 MOST_BATCHES = 8
@@ -64,12 +65,15 @@ def quantize(
     cosine: float | None = None,
     report: Callable[[Report], None] | None = None,
     shapes: Bindings | None = None,
+    preprocessing: Preprocessing | None = None,
+    spread: Spread = map,
     progress: Progress | None = None,
 ) -> ScaleTable:
     """Quantise a model and write it as ONNX, with QuantizeLinear and DequantizeLinear.
 
     `model` and `shapes` are those of `compile`. `data` are samples: an array for each input, or the
-    path of an `.npz` with such; its first axis is that of samples, of the types of the inputs.
+    path of an `.npz` with such; its first axis is that of samples, of the types of the inputs. Or
+    the path of a folder with a file for each sample, which `preprocessing` is for.
     `method` says how the range of a value comes from what is seen: "minmax", "percentile" of sizes
     (`percentile` of them), "kl", the least loss of entropy, or "mse", the least squared error.
     Values become `storage`, one of `STORAGE`; with `symmetric` zero stands in the middle. Weights
@@ -82,7 +86,8 @@ def quantize(
     With `cosine`, between 0 and 1, the outputs of the quantised model come at least that close to
     those of the model: values whose rounding does most harm stay floats, and are not in the table.
     `report` is called with a `Report` of what each value does, and of what stays a float; it and
-    `cosine` need data. Both run the model on up to `MOST_BATCHES` batches for each value.
+    `cosine` need data. Both run the model on up to `MOST_BATCHES` batches for each value; `spread`
+    runs values elsewhere, as `trivium.ray.spread` does.
 
     Returns the scales. Raises CompileError for data that does not fit the model, and for tables
     that are malformed or of another model.
@@ -102,12 +107,13 @@ def quantize(
                 scales = ScaleTable.load(table)
             else:
                 form = Form(storage, symmetric, method, percentile)
-                feeds = batches(read_data(data), input_types(module))
+                types = input_types(module)
+                feeds = batches(read_data(data, types, preprocessing), types)
                 scales = calibrate(module, feeds, form, progress)
                 if cosine is not None or report is not None:
                     some = feeds[:: -(-len(feeds) // MOST_BATCHES)]
                     case = QuantizationCase(module, scales, some, per_tensor, progress)
-                    scales, found = examine(case, cosine)
+                    scales, found = examine(case, cosine, spread)
                     if report is not None:
                         report(found)
             written = quantize_by_table(module, scales, per_tensor)

@@ -5,7 +5,7 @@ MiniLM, and the outputs hardly change.
 """
 
 import functools
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from ...dialects.core.location import describe
 from ...dialects.core.mlir import ir
@@ -29,15 +29,23 @@ LEAST = -1.0
 """What every cosine is at least."""
 
 
-def examine(case: QuantizationCase, cosine: float | None) -> tuple[ScaleTable, Report]:
+Spread = Callable[[Callable[[str], Closeness], Sequence[str]], Iterable[Closeness]]
+"""Calls a function with each of some names, in order or at once, and returns what it returns."""
+
+
+def examine(
+    case: QuantizationCase, cosine: float | None, spread: Spread = map
+) -> tuple[ScaleTable, Report]:
     """Return the table without the values that stay floats, and a report.
+
+    `spread` calls the function that rounds one value alone; the function can be pickled.
 
     With `cosine`, as few values as possible stay floats, worst first, until all outputs reach
     that cosine. The module is not changed. Raises CompileError for a model of which no output is of
     floats.
     """
     toggled, recompiled = ToggledModel(case), RecompiledModel(case)
-    ranked = _rank(case, toggled)
+    ranked = _rank(case, toggled, spread)
     order = [each.value for each in ranked]
     count, outputs = _fewest_floats(order, toggled, recompiled, LEAST if cosine is None else cosine)
     floats = order[:count]
@@ -52,18 +60,22 @@ def examine(case: QuantizationCase, cosine: float | None) -> tuple[ScaleTable, R
     return case.table_without(floats), report
 
 
-def _rank(case: QuantizationCase, toggled: ToggledModel) -> list[Sensitivity]:
+def _rank(case: QuantizationCase, toggled: ToggledModel, spread: Spread) -> list[Sensitivity]:
     """List all values by the error of the outputs when each alone is rounded, worst first."""
     values = {name: value for value, name in names_of(case.module).items()}
     errors = per_layer_error(case)
+    alone = iter(spread(functools.partial(_rounded_alone, toggled), [*case.table.values]))
     found: list[Sensitivity] = []
     for number, name in enumerate(case.table.values):
         case.progress(f"round value {number + 1} of {len(case.table.values)} alone")
         maker = _maker(values[name])
         node, op = (describe(maker.location), maker.op_name) if maker else ("", "")
-        outputs = least_close(toggled.outputs([name]))
-        found.append(Sensitivity(name, node, op, outputs, errors[name]))
+        found.append(Sensitivity(name, node, op, next(alone), errors[name]))
     return sorted(found, key=lambda each: each.outputs.sqnr)
+
+
+def _rounded_alone(toggled: ToggledModel, name: str) -> Closeness:
+    return least_close(toggled.outputs([name]))
 
 
 def _maker(value: ir.Value) -> Op | None:

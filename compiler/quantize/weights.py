@@ -20,9 +20,13 @@ from ...passes.pipeline import Pipeline
 from ...passes.quantize.block_rounding import BlockForm, RoundedMatrix, round_to_nearest
 from ...passes.quantize.gptq import round_by_hessian
 from ...passes.quantize.quantize_weights import (
+    KERNEL_BITS,
     LEAST,
+    WeightConvolution,
     WeightProduct,
     replace_products,
+    round_kernels,
+    weight_convolutions,
     weight_products,
 )
 from ...targets.core import Progress
@@ -32,6 +36,7 @@ from ..source import Source, import_model
 from .closeness import Closeness, Sums
 from .data import Data, batches, read_data
 from .evaluator import Evaluator
+from .folder import Preprocessing
 from .hessians import hessians
 from .observe import Feed
 from .variants import compiled, copied
@@ -89,9 +94,13 @@ def quantize_weights(
     symmetric: bool = False,
     report: Callable[[WeightReport], None] | None = None,
     shapes: Bindings | None = None,
+    preprocessing: Preprocessing | None = None,
     progress: Progress | None = None,
 ) -> int:
-    """Quantise the matrices of a model's products, and write it as ONNX with MatMulNBits.
+    """Quantise the weights of a model's products and convolutions, and write it as ONNX.
+
+    Products become MatMulNBits. With "int8", kernels of convolutions become integers behind
+    DequantizeLinear, each rounded to the nearest, with a scale for each output channel.
 
     `model` and `shapes` are those of `compile`; sizes may be symbols. `weights` is "int4" or
     "int8", with a scale for each `block` elements in depth and a zero point, or with `symmetric`
@@ -100,8 +109,8 @@ def quantize_weights(
     `quantize`. `report` is called with a `WeightReport`. Nothing is written where `output` is
     empty.
 
-    Returns the number of products. Raises CompileError for a model without any, and for data that
-    does not fit the model or is missing.
+    Returns the number of products and convolutions. Raises CompileError for a model without any,
+    and for data that does not fit the model or is missing.
     """
     if method == "gptq" and data is None:
         raise CompileError("method 'gptq' needs calibration data, and there is none")
@@ -109,11 +118,15 @@ def quantize_weights(
     with new_context():
         module = import_model(model, CompileOptions(shapes=shapes))
         Pipeline(default_pipeline(1, quantized=True, prepares=False)).run(module)
-        feeds = [] if data is None else batches(read_data(data), input_types(module))
+        types = input_types(module)
+        feeds = [] if data is None else batches(read_data(data, types, preprocessing), types)
         products = weight_products(module)
-        if not products:
-            what = f"constant matrices of {LEAST} elements or more"
-            raise CompileError(f"the model has no products with {what}")
+        kernels = weight_convolutions(module) if form.bits == KERNEL_BITS else []
+        if not products and not kernels:
+            what = "products" if form.bits != KERNEL_BITS else "products or convolutions"
+            raise CompileError(
+                f"the model has no {what} with constants of {LEAST} elements or more"
+            )
         floats = copied(module) if feeds and report is not None else None
         needs_sums = method == "gptq" or floats is not None
         sums = hessians(module, feeds, progress) if needs_sums else iter([None] * len(products))
@@ -132,6 +145,10 @@ def quantize_weights(
                 yield made
 
         replace_products(module, products, list(rounded()), form)
+        exact = [each.kernel() for each in kernels]
+        for each, before, after in zip(kernels, exact, round_kernels(module, kernels), strict=True):
+            if report is not None:
+                errors.append(_kernel_error(each, before, after))
         if report is not None:
             outputs: Mapping[str, Closeness] = {}
             if floats is not None:
@@ -142,7 +159,7 @@ def quantize_weights(
 
             Decompose(ops=WHOLE).run(module)
             save_onnx(module, output)
-    return len(products)
+    return len(products) + len(kernels)
 
 
 def _error(
@@ -159,6 +176,12 @@ def _error(
         matrix=_closeness(wide, made, None),
         result=None if hessian is None else _closeness(wide, made, hessian),
     )
+
+
+def _kernel_error(convolution: WeightConvolution, exact: Array, made: Array) -> ProductError:
+    before, after = (each.reshape(len(each), -1).astype(np.float64) for each in (exact, made))
+    node = describe(convolution.op.location)
+    return ProductError(node, *before.shape, _closeness(before, after, None), result=None)
 
 
 def _closeness(exact: Array, made: Array, hessian: Array | None) -> Closeness:

@@ -142,7 +142,7 @@ def _quantize_constants(
                 _quantize_weights(op, array, scales, rewriter, per_tensor, given.get(value))
             continue
         kind = QuantizedType.of("i8", [_largest(array) / LARGEST_WEIGHT])
-        op.operation.operands[index] = _constant(op, array, kind, "constant", rewriter)
+        op.operation.operands[index] = rounded_constant(op, array, kind, "constant", rewriter)
 
 
 def _quantize_weights(
@@ -160,16 +160,16 @@ def _quantize_weights(
     axis = None if per_tensor or isinstance(given, float) else channels_axis(op, array)
     bias = op.operation.operands[2] if len(op.operation.operands) > 2 else None
     constant = None if bias is None else rewriter.constants(bias)
-    steps = _weight_scales(array, axis) if given is None else np.array(given, ndmin=1)
+    steps = weight_scales(array, axis) if given is None else np.array(given, ndmin=1)
     if constant is not None and constant.ndim == 1:
         least = np.abs(constant.astype(np.float64)) / (factor * LARGEST_BIAS)
         steps = np.maximum(steps, least if len(steps) > 1 else least.max())
     kind = QuantizedType.of("i8", steps.astype(np.float32).tolist(), axis=axis)
-    op.operation.operands[1] = _constant(op, array, kind, "weights", rewriter)
+    op.operation.operands[1] = rounded_constant(op, array, kind, "weights", rewriter)
     if constant is not None and constant.ndim == 1:
         products = (np.array(kind.scales, np.float32) * np.float32(factor)).tolist()
         held = QuantizedType.of("i32", products, axis=None if axis is None else 0)
-        op.operation.operands[2] = _constant(op, constant, held, "bias", rewriter)
+        op.operation.operands[2] = rounded_constant(op, constant, held, "bias", rewriter)
 
 
 def channels_axis(op: Op, array: Array) -> int | None:
@@ -184,7 +184,7 @@ def _largest(array: Array) -> float:
     return float(np.float32(np.abs(array).max(initial=0))) or 1.0
 
 
-def _weight_scales(array: Array, axis: int | None) -> Array:
+def weight_scales(array: Array, axis: int | None) -> Array:
     """Return the scale of each channel; one that is all zeros has that of the largest."""
     whole = _largest(array)
     if axis is None:
@@ -194,7 +194,10 @@ def _weight_scales(array: Array, axis: int | None) -> Array:
     return np.where(most > 0, most, whole) / LARGEST_WEIGHT
 
 
-def _constant(op: Op, array: Array, kind: QuantizedType, what: str, rewriter: Rewriter) -> ir.Value:
+def rounded_constant(
+    op: Op, array: Array, kind: QuantizedType, what: str, rewriter: Rewriter
+) -> ir.Value:
+    """Build a constant of the integers of an array before an op, and what they stand for."""
     scales, axis = np.array(kind.scales), kind.axis or 0
     along = scales if scales.size == 1 else scales.reshape(-1, *[1] * (array.ndim - 1 - axis))
     low, high = (-LARGEST_WEIGHT, LARGEST_WEIGHT) if kind.storage == "i8" else (kind.low, kind.high)

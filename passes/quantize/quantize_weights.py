@@ -1,32 +1,43 @@
-"""Quantise weights alone: constant matrices of products become integers of few bits."""
+"""Quantise weights alone: constant matrices of products, and kernels of convolutions."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from ...dialects import tri
 from ...dialects.core.attributes import tensor_of
 from ...dialects.core.errors import CompileError, Invalid
 from ...dialects.core.module import Module, ops
+from ...dialects.core.quantized import QuantizedType
 from ...dialects.core.tensor import Array, numpy_dtype
 from ...dialects.tri.linear_algebra.block_quantized import FLOATS, check_blocks
 from ..constants import hint
 from ..core import Pass
 from ..rewriting import Rewriter
 from .block_rounding import BlockForm, RoundedMatrix, round_to_nearest
+from .quantize import rounded_constant, weight_scales
 
 LEAST = 1 << 12
-"""Matrices of fewer elements stay as they are: there is little to gain."""
+"""Weights of fewer elements stay as they are: there is little to gain."""
+
+
+KERNEL_BITS = 8
+"""How many bits the integers of kernels of convolutions have."""
 
 
 class QuantizeWeights(Pass):
     """Round constant matrices of products to integers of few bits, each element by itself.
 
     Of `bits` bits, with a scale for each `block` elements in depth and, unless `symmetric`, a zero
-    point. Matrices of fewer than `least` elements are left.
+    point. Where these are 8, kernels of convolutions become integers, too, with a scale for each
+    output channel. Weights of fewer than `least` elements are left.
 
         %y = tri.mat_mul %x, %w
             =>   %y = tri.block_quantized_mat_mul %x, %packed, %scales, %zero_points
+        %y = tri.conv %x, %w
+            =>   %y = tri.conv %x, (tri.dequantize (tri.storage_cast %rounded to …))
     """
 
     bits: int = 4
@@ -39,6 +50,8 @@ class QuantizeWeights(Pass):
         products = weight_products(module, self.least)
         rounded = (round_to_nearest(each.matrix(), form, each.dtype) for each in products)
         replace_products(module, products, rounded, form)
+        if self.bits == KERNEL_BITS:
+            round_kernels(module, weight_convolutions(module, self.least))
 
 
 @dataclass(frozen=True)
@@ -114,3 +127,42 @@ def _replace(
             rewriter.replace(op, tri.Add.build(made.y, op.c))
         else:
             rewriter.replace(op, made)
+
+
+@dataclass(frozen=True)
+class WeightConvolution:
+    """Hold a convolution with a constant kernel, [output channels, ...]."""
+
+    op: tri.Conv
+    kernel: Callable[[], Array]
+
+
+def weight_convolutions(module: Module, least: int = LEAST) -> list[WeightConvolution]:
+    """List the convolutions in f32 whose kernels are quantised, in order."""
+    constants = Rewriter(module).constants
+    found: list[WeightConvolution] = []
+    for op in ops(module.operation):
+        if not isinstance(op, tri.Conv) or tensor_of(op.w.type).dtype != "f32":
+            continue
+        if tensor_of(op.w.type).size >= least and constants.is_constant(op.w):
+            found.append(WeightConvolution(op, lambda op=op: _known(constants(op.w))))
+    return found
+
+
+def _known(array: Array | None) -> Array:
+    assert array is not None
+    return array
+
+
+def round_kernels(module: Module, convolutions: Sequence[WeightConvolution]) -> list[Array]:
+    """Round kernels to i8, with a scale for each output channel; return what they stand for."""
+    rewriter, made = Rewriter(module), list[Array]()
+    with module.operation.context:
+        for each in convolutions:
+            kernel = each.kernel()
+            scales = weight_scales(kernel, 0).astype(np.float32)
+            kind = QuantizedType.of("i8", scales.tolist(), axis=0)
+            rounded = rounded_constant(each.op, kernel, kind, "weights", rewriter)
+            each.op.operation.operands[1] = rounded
+            made.append(_known(rewriter.constants(rounded)))
+    return made

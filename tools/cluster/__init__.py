@@ -5,3 +5,5 @@ the runtime; Ray itself only where tasks are started. Start reading at `predicto
 """
 
 from .predictor import Predictor as Predictor
+from .spread import spread as spread
+from .tune import tune as tune

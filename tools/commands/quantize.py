@@ -1,14 +1,14 @@
 """Quantise a model by calibration data, and write it as ONNX with the scales it was given.
 
-The data are an .npz with an array for each input, whose first
-axis is that of samples; instead of data, --table gives scales that were written, and perhaps
+The data are an .npz with an array for each input, whose first axis is that of samples, or a folder
+of images or .npy files; instead of data, --table gives scales that were written, and perhaps
 edited, before, and --config those of a file of PPL, with data types of nodes.
 
 --report says which values lose the outputs most; --cosine lets as few of them as possible stay
 floats, and says which.
 
---weights int4 or int8 quantises the matrices of products alone, in blocks, and needs no data: all
-other numbers stay floats.
+--weights int4 or int8 quantises the matrices of products alone, in blocks, and with int8 kernels of
+convolutions; it needs no data, and all other numbers stay floats.
 """
 
 import argparse
@@ -19,7 +19,7 @@ from ..progress import shown_progress
 from ..reports.report_quantized import quantization_report, weight_report
 
 if TYPE_CHECKING:
-    from ...compiler.quantize import Report, WeightReport
+    from ...compiler.quantize import Preprocessing, Report, WeightReport
 
 METHODS = ("minmax", "percentile", "kl", "mse")
 WEIGHT_METHODS = ("rtn", "gptq")
@@ -38,7 +38,11 @@ OF_VALUES = (
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", metavar="MODEL", help=arguments.MODEL)
-    parser.add_argument("--data", metavar="FILE.npz", help="samples for each input")
+    parser.add_argument(
+        "--data",
+        metavar="FILE.npz|FOLDER",
+        help="samples for each input, or a folder of images or .npy files, one for each sample",
+    )
     parser.add_argument("-o", "--output", metavar="OUT.onnx", default="")
     parser.add_argument(
         "--method",
@@ -84,8 +88,44 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=float,
         help="leave the worst values floats, until outputs are as close, for example 0.99",
     )
+    images = parser.add_argument_group("how images of a folder become samples")
+    for name, meaning in PREPROCESSING.items():
+        metavar, read = ("N,…", _numbers) if name in ("mean", "std") else ("X", float)
+        images.add_argument(f"--{name}", metavar=metavar, type=read, help=meaning)
+    images.add_argument("--layout", choices=("nchw", "nhwc"), help="of the input, nchw by default")
+    images.add_argument("--resize", metavar="HxW", type=_size, help="the size to resize images to")
     arguments.add_option(parser, "plugins")
     arguments.add_option(parser, "shapes")
+
+
+PREPROCESSING = {
+    "scale": "what pixels of 0 to 255 are multiplied with, 1/255 by default",
+    "mean": "what is then subtracted, for each channel or for all",
+    "std": "what is then divided by, for each channel or for all",
+}
+
+
+def _numbers(text: str) -> tuple[float, ...]:
+    try:
+        return tuple(map(float, text.split(",")))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"'{text}' must be like 0.485,0.456,0.406") from None
+
+
+def _size(text: str) -> tuple[int, int]:
+    height, _, width = text.partition("x")
+    if not (height.isdecimal() and width.isdecimal()):
+        raise argparse.ArgumentTypeError(f"'{text}' must be like 224x224")
+    return int(height), int(width)
+
+
+def _preprocessing(flags: argparse.Namespace) -> "Preprocessing | None":
+    """Return what flags say of images, None where none was given."""
+    from ...compiler.quantize import Preprocessing
+
+    names = (*PREPROCESSING, "layout", "resize")
+    given = {name: getattr(flags, name) for name in names if getattr(flags, name) is not None}
+    return Preprocessing(**given) if given else None
 
 
 def run(flags: argparse.Namespace) -> None:
@@ -118,6 +158,7 @@ def run(flags: argparse.Namespace) -> None:
             cosine=flags.cosine,
             report=found.append if flags.report or flags.cosine is not None else None,
             shapes=flags.shapes,
+            preprocessing=_preprocessing(flags),
             progress=progress,
         )
     for report in found:
@@ -155,6 +196,7 @@ def _quantize_weights(flags: argparse.Namespace) -> None:
             symmetric=flags.symmetric,
             report=found.append if flags.report else None,
             shapes=flags.shapes,
+            preprocessing=_preprocessing(flags),
             progress=progress,
         )
     for report in found:

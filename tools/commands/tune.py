@@ -1,5 +1,7 @@
 """Measure settings of a model's kernels on a GPU of this machine, and note the fastest in a file.
 
+With --ray it is schedules for CPUs, on a cluster of Ray whose nodes have one kind of CPU.
+
 MODEL is a package (.trv) made by `trivium compile --candidates`, which takes nothing but numpy and
 the driver of the GPU; or a model, which is compiled first. A file that is there is added to.
 """
@@ -29,12 +31,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--device", metavar="N", type=int, default=0, help="the GPU to measure on, 0 is the first"
     )
+    parser.add_argument(
+        "--ray",
+        metavar="ADDRESS",
+        help="measure for CPUs on this cluster of Ray: HOST:PORT, auto, or local to start one",
+    )
+    parser.add_argument(
+        "--workers",
+        metavar="N",
+        type=arguments.count,
+        help="how many tasks --ray has, 2 by default",
+    )
     arguments.add_key_argument(parser)
     arguments.add_compile_arguments(parser, without=["exact"])
 
 
 def run(flags: argparse.Namespace) -> None:
     """Measure kernel by kernel; the file is written after each, so nothing measured is lost."""
+    if flags.ray is not None:
+        _tune_on_cluster(flags)
+        return
+    if flags.workers:
+        flags.refuse("--workers is for --ray")
     from ...runtime.gpu.device import Device
     from ...runtime.gpu.tuning import describe_device, measure_kernels, tunable_code
     from ...targets.tuning_file import Entry, gpu_tuning_format
@@ -62,6 +80,26 @@ def run(flags: argparse.Namespace) -> None:
     print(*lines, f"{flags.output}: {len(lines)} kernels measured on {device.name}", sep="\n")
 
 
+def _tune_on_cluster(flags: argparse.Namespace) -> None:
+    from ..cluster import tune
+
+    if arguments.is_package(flags.model):
+        flags.refuse(f"'{flags.model}' is a package: --ray takes a model, which workers compile")
+    if (kind := arguments.target_name(flags)) != "cpu":
+        flags.refuse(f"--ray measures for target 'cpu', and target is '{kind}'")
+    arguments.refuse_key(flags, flags.model)
+    choices = arguments.compile_arguments(flags)
+    workers = flags.workers or 2
+    measured = tune(
+        str(Path(flags.model).resolve()),
+        flags.output,
+        workers=workers,
+        address=flags.ray,
+        **choices,
+    )
+    print(f"{flags.output}: {len(measured)} kinds of ops measured by {workers} tasks")
+
+
 def _check(flags: argparse.Namespace) -> None:
     if arguments.is_package(flags.model):
         if given := arguments.given_compile_arguments(flags):
@@ -72,7 +110,7 @@ def _check(flags: argparse.Namespace) -> None:
     if kind != "gpu":
         flags.refuse(
             f"kernels for target '{kind}' are not measured by this command; those for a CPU are "
-            "measured as they are compiled: trivium compile MODEL --tune FILE.json"
+            "measured as they are compiled: trivium compile MODEL --tune FILE.json, or with --ray"
         )
     if arguments.is_package(flags.output):
         flags.refuse(f"'{flags.output}' must be a file of its own, not a package")

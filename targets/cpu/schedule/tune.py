@@ -68,6 +68,8 @@ class Tuner(TargetInstrumentation):
 
     def _measure(self, ops: dict[str, Op], entries: dict[str, Entry[Schedule]]) -> None:
         missing = {key: wanted for key, op in ops.items() if (wanted := self._missing(op, entries))}
+        number, of = self.options.tune_share
+        missing = dict([*missing.items()][number::of])
         self.format.write(self.options.tune, entries)
         for number, (key, schedules) in enumerate(missing.items()):
             self.report(f"tune {number + 1} of {len(missing)}: {key}")

@@ -73,3 +73,31 @@ func.func @rounds_matrices_of_half_types(%x: tensor<1x32xf16>) -> tensor<1x1xf16
   %y = "tri.mat_mul"(%x, %w) : (tensor<1x32xf16>, tensor<32x1xf16>) -> tensor<1x1xf16>
   return %y : tensor<1x1xf16>
 }
+
+// Kernels of convolutions become integers of 8 bits, with a scale for each output channel.
+// RUN: trivium-opt %s --quantize-weights="bits=8 least=4" | FileCheck %s --check-prefix=KERNEL
+// KERNEL-LABEL: func.func @rounds_kernels
+// KERNEL-SAME:    (%[[X:.*]]: tensor<1x2x4x4xf32>)
+// KERNEL:         %[[I:.*]] = "tri.constant"() {value = dense<{{\[\[\[\[}}127]], {{\[\[}}-64]]], {{\[\[\[}}32]], {{\[\[}}127]]]]> : tensor<2x2x1x1xi8>}
+// KERNEL:         %[[C:.*]] = "tri.storage_cast"(%[[I]]) {to = "!quant.uniform<i8:f32:0
+// KERNEL:         %[[W:.*]] = "tri.dequantize"(%[[C]])
+// KERNEL:         "tri.conv"(%[[X]], %[[W]])
+//
+// Not those of 4 bits.
+// CHECK-LABEL: func.func @rounds_kernels
+// CHECK-NOT:     tri.dequantize
+// CHECK:         tri.conv
+func.func @rounds_kernels(%x: tensor<1x2x4x4xf32>) -> tensor<1x2x4x4xf32> {
+  %w = "tri.constant"() {value = dense<[[[[1.0]], [[-0.502]]], [[[0.5]], [[2.0]]]]> : tensor<2x2x1x1xf32>} : () -> tensor<2x2x1x1xf32>
+  %y = "tri.conv"(%x, %w) {dilations = array<i64: 1, 1>, group = 1 : i64, operandSegmentSizes = array<i32: 1, 1, 0>, pads = array<i64: 0, 0, 0, 0>, strides = array<i64: 1, 1>} : (tensor<1x2x4x4xf32>, tensor<2x2x1x1xf32>) -> tensor<1x2x4x4xf32>
+  return %y : tensor<1x2x4x4xf32>
+}
+
+// A kernel that a run computes stays.
+// KERNEL-LABEL: func.func @keeps_kernels_of_a_run
+// KERNEL-NOT:     tri.dequantize
+// KERNEL:         tri.conv
+func.func @keeps_kernels_of_a_run(%x: tensor<1x2x4x4xf32>, %w: tensor<2x2x1x1xf32>) -> tensor<1x2x4x4xf32> {
+  %y = "tri.conv"(%x, %w) {dilations = array<i64: 1, 1>, group = 1 : i64, operandSegmentSizes = array<i32: 1, 1, 0>, pads = array<i64: 0, 0, 0, 0>, strides = array<i64: 1, 1>} : (tensor<1x2x4x4xf32>, tensor<2x2x1x1xf32>) -> tensor<1x2x4x4xf32>
+  return %y : tensor<1x2x4x4xf32>
+}

@@ -208,5 +208,5 @@ def test_a_model_without_products_is_refused() -> None:
     model = onnx.parser.parse_model(
         '<ir_version: 10, opset_import: ["" : 21]> g (float[3] x) => (float[3] y) { y = Relu(x) }'
     )
-    with pytest.raises(trivium.CompileError, match="no products with constant matrices of 4096"):
+    with pytest.raises(trivium.CompileError, match="no products with constants of 4096"):
         trivium.quantize_weights(model)

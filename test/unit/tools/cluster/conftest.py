@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def ray() -> Iterator[Any]:
-    """Return Ray's module, with a cluster of two CPUs that ends with the tests."""
+    """Return Ray's module, with a cluster of two CPUs that ends with the tests of this folder."""
     ray = pytest.importorskip("ray", reason="Ray is not installed: pip install 'trivium[ray]'")
     os.environ["RAY_DATA_DISABLE_PROGRESS_BARS"] = "1"
     ray.init(
