@@ -36,8 +36,9 @@ class Program(Frozen):
     `machine` names what the native code in use was made for; it is empty where there is none.
     `prepared` are the constants that the load steps have computed. `spaces` are what the package
     has in other memory spaces, by their names. `stages` know what of the manifest is known when.
-    `exact` are programs for exact sizes. An `observer` watches runs, and a `selection` is the part
-    of a run that is done; without one, it is the whole.
+    `exact` are programs for exact sizes, `options` are those that the package was linked with. An
+    `observer` watches runs, and a `selection` is the part of a run that is done; without one, it is
+    the whole.
     """
 
     package: Package
@@ -47,6 +48,7 @@ class Program(Frozen):
     steps: tuple[Bind, ...]
     spaces: Mapping[str, PackageMemory]
     stages: Stages
+    options: Mapping[str, Any]
     exact: "tuple[Program, ...]" = ()
     observer: "Observer | None" = None
     selection: "Selection | None" = None
@@ -196,7 +198,7 @@ def link(package: Package, options: Mapping[str, Any], threads: int = 1) -> Prog
     prepared = _compute_constants(stages.at(0), weights, load_steps, threads)
     exact = tuple(link(each, options, threads) for each in package.exact)
     machine = next((each.machine for each in exact), "") if manifest.only_exact else loader.machine
-    return Program(package, machine, weights, prepared, steps, spaces, stages, exact)
+    return Program(package, machine, weights, prepared, steps, spaces, stages, options, exact)
 
 
 def _compute_constants(
