@@ -162,7 +162,7 @@ class Program(Frozen):
 
     def without_spaces(self) -> "Program":
         """Return the program without the memory spaces of devices."""
-        return replace(self, spaces=NO_SPACES, steps=(), exact=())
+        return replace(self, spaces=NO_SPACES, steps=(), options=MappingProxyType({}), exact=())
 
 
 def _copy(state: SessionState, busy: str, base: int, buffer: int, size: int) -> None:
