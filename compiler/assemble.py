@@ -36,6 +36,7 @@ from ..targets.program.calls import NumberedCall
 from ..targets.program.program import Place, Program
 from ..targets.written import written
 from ..version import __version__
+from .refit.hold_weights import refit_part
 from .sizes.named import name_sizes
 
 Data: TypeAlias = bytes | bytearray | memoryview
@@ -167,6 +168,7 @@ class _Assembly:
         load_steps = self._steps(numbered[: self.program.load_count])
         steps = self._steps(numbered[self.program.load_count :])
         parts = (*(code.part(self.program) for code in self.codes), self._generation())
+        parts = (*parts, refit_part(self.module, self.program))
         symbols = self._symbols()
         manifest = Manifest(
             version=version_of(symbols),

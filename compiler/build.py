@@ -26,6 +26,7 @@ from ..targets.registry import choose_targets
 from .assemble import Assembled, assemble, package_of
 from .control_flow import ControlFlow
 from .copies import Copies
+from .refit.hold_weights import give_back
 from .sizes.free import check_targets
 
 
@@ -80,6 +81,7 @@ def compile_module(
         placed = module.operation.clone() if replaced else module.operation
         codes = [(each, each.compile(module, options)) for each in compiling]
     owners: dict[Op, CompiledPart] = {}
+    give_back(module)
     program = plan_memory(module, _calls(module.main_block, codes, owners), pools)
     if options.states:
         for output, why in copied_states(module, program.updated).items():

@@ -10,10 +10,12 @@ from ..passes.pipeline import Pipeline
 from ..runtime.package import Package
 from ..runtime.session import Session
 from ..targets.options import CompileOptions
+from ..targets.registry import choose_targets
 from .arguments import takes_options
 from .build import build_module
 from .exact.build_exact import build_exact
 from .rebuild import rebuild
+from .refit.hold_weights import check_targets, hold_weights
 from .source import Source, find_format, import_model
 from .stages import pipeline_for
 from .support_report import strict_hooks
@@ -61,6 +63,9 @@ def _built(model: Source | Package, options: CompileOptions) -> Package:
     with new_context(), types_read_once():
         options.report("import")
         module = import_model(model, options)
+        if options.refit:
+            check_targets(choose_targets(options.target))
+            hold_weights(module)
         return build_imported(module, pipeline, options, form.name_of(model))
 
 

@@ -7,6 +7,7 @@ from ..dialects.core.mlir import new_context
 from ..passes.pipeline import Pipeline
 from ..runtime.manifest import Manifest
 from ..runtime.package import Package
+from ..runtime.refit.part import RefitPart
 from ..targets.memory.weight_pool import WeightPools
 from ..targets.option import changed_options
 from ..targets.options import CompileOptions
@@ -15,6 +16,7 @@ from .assemble import BYTECODE, Assembled, package_of
 from .build import compile_module
 from .exact.combine import combined
 from .packaged import packaged_module, targets_of
+from .refit.hold_weights import hold_weights
 
 
 def rebuild(package: Package, asked: CompileOptions) -> Package:
@@ -73,9 +75,17 @@ def _compiled(package: Package, asked: CompileOptions, pools: WeightPools) -> As
         targets = choose_targets(targets_of(manifest))
         names = [name for target in targets for name in target.kept_entries]
         kept = {name: bytes(package.entries[name]) for name in names if name in package.entries}
+        updated = {weight.name for weight in manifest.part(RefitPart).weights}
+        if updated:
+            hold_weights(module, updated)
         work = (Pipeline(), options, manifest.source, kept, (), pools)
         built = compile_module(module, *work)
     _check_ports(built.manifest, manifest)
+    if lost := updated - {weight.name for weight in built.manifest.part(RefitPart).weights}:
+        raise CompileError(
+            f"the IR of the package lacks weights that may be updated: {', '.join(sorted(lost))}: "
+            "compile the model again"
+        )
     return built
 
 

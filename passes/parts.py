@@ -44,7 +44,8 @@ def parts_of(function: ir.Operation) -> list[tri.Part]:
 def _open(part: tri.Part, whole: Module) -> Module:
     """Move the body of a part to the function of a new module."""
     with ir.Location.unknown(part.operation.context):
-        module = Module(ir.Module.create(), dict(whole.weights), whole.refusals, whole.artifacts)
+        shared = whole.refusals, whole.artifacts, whole.sizes, whole.refit
+        module = Module(ir.Module.create(), dict(whole.weights), *shared)
         block = add_main(module, part.operation.operands, [v.type for v in part.results])
         module.main.attributes[TARGET] = ir.StringAttr.get(part.target)
         with ir.InsertionPoint(block):

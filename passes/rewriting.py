@@ -187,7 +187,7 @@ class Rewriter:
         self.erase(op)
         self._named[name] -= 1
         if self._named[name] == 0:
-            del self.module.weights[name]
+            self.module.weights.pop(name, None)  # weights that are held have no data there
 
     def erase_unused(self, op: Op) -> None:
         """Erase an op of which no result is used; leave it otherwise."""

@@ -22,6 +22,8 @@ from .frozen import Frozen
 from .manifest import ExactProgram, Manifest
 
 if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
     from .file.signature import Key, Keys, Signature
 
 Bytes: TypeAlias = bytes | bytearray | memoryview
@@ -162,6 +164,24 @@ class Package(Frozen):
                 replace(program, manifest=replace(program.manifest, entries=tuple(listed)))
             )
         return Package.create(replace(self.manifest, exact=tuple(exact)), entries)
+
+    def with_weights(self, given: "Mapping[str, ArrayLike]") -> "Package":
+        """Return the package with other weights, by their names in the source model.
+
+        It has no signature. Raises RunError unless the package was compiled with `refit`, and for
+        names, shapes and types that are not those of its weights.
+        """
+        from .refit.part import RefitPart
+
+        manifest = self.manifest
+        part = next((each for each in manifest.parts if isinstance(each, RefitPart)), None)
+        if part is None:
+            raise RunError("the package keeps its weights: compile the model again with refit=True")
+        made = part.written(self.weights, given)
+        is_compressed = WEIGHTS_ENTRY + SUFFIX in self.entries
+        others = {n: d for n, d in self.entries.items() if n.removesuffix(SUFFIX) != WEIGHTS_ENTRY}
+        package = Package.create(manifest, {**others, WEIGHTS_ENTRY: made})
+        return package.compressed() if is_compressed else package
 
     def sign(self, key: "Key") -> "Package":
         """Return the package with a signature by a private Ed25519 key, which is a PEM file.

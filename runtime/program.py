@@ -38,9 +38,10 @@ class Program(Frozen):
     `machine` names what the native code in use was made for; it is empty where there is none.
     `prepared` are the constants that the load steps have computed. `spaces` are what the package
     has in other memory spaces, by their names. `stages` know what of the manifest is known when.
-    `exact` are programs for exact sizes. An `observer` watches runs, and a `selection` is the part
-    of a run that is done; without one, it is the whole. A `scheduler` does the steps; without one,
-    they are done in order. Threads are bound to `cores`, if there are any.
+    `exact` are programs for exact sizes, `options` are those that the package was linked with. An
+    `observer` watches runs, and a `selection` is the part of a run that is done; without one, it is
+    the whole. A `scheduler` does the steps; without one, they are done in order. Threads are bound
+    to `cores`, if there are any.
     """
 
     package: Package
@@ -50,6 +51,7 @@ class Program(Frozen):
     steps: tuple[Bind, ...]
     spaces: Mapping[str, PackageMemory]
     stages: Stages
+    options: Mapping[str, Any]
     exact: "tuple[Program, ...]" = ()
     observer: "Observer | None" = None
     selection: "Selection | None" = None
@@ -206,7 +208,7 @@ class Program(Frozen):
 
     def without_spaces(self) -> "Program":
         """Return the program without the memory spaces of devices."""
-        return replace(self, spaces=NO_SPACES, steps=(), exact=())
+        return replace(self, spaces=NO_SPACES, steps=(), options=MappingProxyType({}), exact=())
 
 
 def _copy(state: SessionState, busy: str, base: int, buffer: int, size: int) -> None:
@@ -242,7 +244,7 @@ def link(package: Package, options: Mapping[str, Any], threads: int = 1) -> Prog
     prepared = _compute_constants(stages.at(0), weights, load_steps, threads)
     exact = tuple(link(each, options, threads) for each in package.exact)
     machine = next((each.machine for each in exact), "") if manifest.only_exact else loader.machine
-    made = package, machine, weights, prepared, steps, spaces, stages, exact
+    made = package, machine, weights, prepared, steps, spaces, stages, options, exact
     return Program(*made, cores=options.get("cores", ()))
 
 

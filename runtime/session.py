@@ -237,6 +237,16 @@ class Session(AsyncRuns, DeviceRuns, AddressRuns, Observing):
             twin._carry(self._ports.carried.renewed(twin._create_buffer))
         return twin
 
+    def update_weights(self, weights: "Mapping[str, ArrayLike]") -> None:
+        """Run with other weights from now on, by their names in the source model.
+
+        All that depends on them is computed anew, nothing is compiled. State and bound inputs stay.
+        Clones made later, and what `save` writes, have these weights, too; other sessions of the
+        package keep theirs. Raises RunError, and changes nothing, unless the package was compiled
+        with `refit`, and for names, shapes and types that are not those of its weights.
+        """
+        self._alone(self._update_weights, weights)
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the package to `path`."""
         self._program.package.save(path)
@@ -271,6 +281,15 @@ class Session(AsyncRuns, DeviceRuns, AddressRuns, Observing):
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def _update_weights(self, weights: "Mapping[str, ArrayLike]") -> None:
+        if self._program.selection is not None:
+            raise RunError("the session is that of a part: update the weights of the whole one")
+        package = self._program.package.with_weights(weights)
+        carried = self._ports.carried
+        program = link(package, self._program.options, self._threads)
+        self._start(program.scheduled_by(self._program.scheduler), self._threads)
+        self._carry(carried)
 
     def _close(self) -> None:
         self._closed = True

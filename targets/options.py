@@ -283,6 +283,13 @@ class CompileOptions:
         flag,
         package_only=True,
     )
+    refit: bool = option(
+        False,
+        "let sessions have other weights later, by session.update_weights: what is computed from "
+        "weights is computed when a package is loaded",
+        flag,
+        package_only=True,
+    )
     compress: bool = option(
         False,
         "compress the constants of the package by zstandard (trivium[compress]): its file is "
@@ -351,6 +358,11 @@ class CompileOptions:
             raise CompileError(
                 "candidates are measured for one program, exact asks for several: "
                 "bind the sizes by shapes, and give one of the two"
+            )
+        if self.refit and (self.exact or self.generate):
+            given = "exact" if self.exact else "generate"
+            raise CompileError(
+                f"refit is for one program, {given} asks for others: give one of both"
             )
         if self.keep_f32 and self.element_type == F32:
             raise CompileError(

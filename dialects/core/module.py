@@ -24,7 +24,8 @@ class Module:
     the function that the model is. Passes return what is no IR here: `refusals` are why a target
     does not run nodes, by the names of target and node, and `artifacts` are files of a package by
     name. `sizes` are the exact sizes of symbols that the module was bound to, where it is one of
-    several programs of a package.
+    several programs of a package. `refit` has the data of weights that passes must not look at:
+    these have none in `weights`.
     """
 
     ir: ir.Module
@@ -32,6 +33,7 @@ class Module:
     refusals: dict[str, dict[str, str]] = field(default_factory=dict[str, dict[str, str]])
     artifacts: dict[str, bytes] = field(default_factory=dict[str, bytes])
     sizes: Mapping[str, int] = field(default_factory=dict[str, int])
+    refit: dict[str, Array] = field(default_factory=dict[str, Array])
 
     @property
     def operation(self) -> Operation:
@@ -52,7 +54,7 @@ class Module:
     def add_weight(self, hint: str, array: Array) -> str:
         """Store an array under a name that is not yet taken, and return the name."""
         name, count = hint, 0
-        while name in self.weights:
+        while name in self.weights or name in self.refit:
             count += 1
             name = f"{hint}.{count}"
         self.weights[name] = array

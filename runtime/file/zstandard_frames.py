@@ -33,8 +33,10 @@ def decompress(data: memoryview, size: int) -> memoryview:
         recorded = zstandard.frame_content_size(data)
         if recorded != size:
             raise PackageError(f"records {recorded} bytes, must have {size}")
-        decompressor = zstandard.ZstdDecompressor(max_window_size=_LARGEST_WINDOW)
-        reader: Any = decompressor.stream_reader(data)
+        # The stubs of the package leave the type of a buffer open.
+        reader: Any = zstandard.ZstdDecompressor(max_window_size=_LARGEST_WINDOW).stream_reader(
+            data
+        )
         filled = 0
         while filled < size and (count := reader.readinto(target.data[filled:])):
             filled += count

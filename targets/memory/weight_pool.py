@@ -28,8 +28,14 @@ class WeightPool:
         for offset, other in alike:
             if same_bits(other, array):
                 return offset
-        offset = self.size_bytes
+        offset = self.place_alone(array)
         alike.append((offset, array))
+        return offset
+
+    def place_alone(self, array: Array) -> int:
+        """Return the offset of a constant whose place no other one shares."""
+        offset = self.size_bytes
+        array = np.ascontiguousarray(array)
         self._stored.append((offset, array))
         self.size_bytes += -(-array.nbytes // ALIGNMENT) * ALIGNMENT
         return offset

@@ -281,10 +281,19 @@ class _Layout:
     ) -> None:
         """Give each constant that is read in a memory an offset there."""
         pool = self.pools.setdefault(memory, WeightPool())
+        alone: dict[str, int] = {}
         for op in self.constants:
             value = op.results[0]
             if (value, memory) in read:
-                places[value, memory] = Place(base, pool.place(self._data(op)))
+                places[value, memory] = Place(base, self._offset(op, pool, alone))
+
+    def _offset(self, op: Op, pool: WeightPool, alone: dict[str, int]) -> int:
+        """Return where a constant is; `alone` are those of weights that get other values later."""
+        if not isinstance(op, tri.Weight) or op.name not in self.module.refit:
+            return pool.place(self._data(op))
+        if op.name not in alone:
+            alone[op.name] = pool.place_alone(self._data(op))
+        return alone[op.name]
 
     def _data(self, op: Op) -> Array:
         """Return a constant in the order of its axes in memory."""
