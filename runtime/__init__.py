@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import os
 
+    from .allocation.strategies import Allocator
     from .dla.step import Drivers
     from .errors import PackageError, RunError
     from .file.signature import Keys
@@ -55,19 +56,23 @@ def load(
     drivers: Drivers | None = None,
     mmap: bool | None = None,
     key: Keys | None = None,
+    memory: str = "static",
+    allocator: Allocator | None = None,
 ) -> Session:
     """Open the package at `path`, or that of the bytes of such a file, and make it ready to run.
 
-    `threads`, `device` and `drivers` are those of `Session`. The file is mapped, unless `mmap` is
-    False; it must not be changed in place then. `key` is an Ed25519 public key, or several, each
-    the path of a PEM file or its bytes: a package that none of them has signed is refused before
-    anything in it is used. See docs/security.md. Raises PackageError and RunError.
+    `threads`, `device`, `drivers`, `memory` and `allocator` are those of `Session`. The file is
+    mapped, unless `mmap` is False; it must not be changed in place then. `key` is an Ed25519 public
+    key, or several, each the path of a PEM file or its bytes: a package that none of them has
+    signed is refused before anything in it is used. See docs/security.md. Raises PackageError and
+    RunError.
     """
     from .package import Package
     from .session import Session
 
     package = Package.open(path, mmap=mmap, key=key)
-    return Session(package, threads=threads, device=device, drivers=drivers or {})
+    options = {"threads": threads, "device": device, "drivers": drivers or {}}
+    return Session(package, **options, memory=memory, allocator=allocator)
 
 
 def __getattr__(name: str) -> Any:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .binding import bind_body, bind_steps
+from .binding import bind_body, bind_steps, schedule
 from .contents import FIRST_PORT, PROCESS, Port
 from .frozen import Frozen
 from .loader import Loader
@@ -24,6 +24,8 @@ from .step import Bind, Run, all_steps
 from .strings import Strings
 
 if TYPE_CHECKING:
+    from .allocation.one_by_one import MemoryChoice
+    from .allocation.strategies import Allocator
     from .observe.observer import Observer
     from .observe.selection import Selection
 
@@ -37,7 +39,8 @@ class Program(Frozen):
     `prepared` are the constants that the load steps have computed. `spaces` are what the package
     has in other memory spaces, by their names. `stages` know what of the manifest is known when.
     `exact` are programs for exact sizes. An `observer` watches runs, and a `selection` is the part
-    of a run that is done; without one, it is the whole.
+    of a run that is done; without one, it is the whole. A `choice` of memory gives each value of a
+    run memory of its own; without one, values are in the arenas that were planned.
     """
 
     package: Package
@@ -50,6 +53,7 @@ class Program(Frozen):
     exact: "tuple[Program, ...]" = ()
     observer: "Observer | None" = None
     selection: "Selection | None" = None
+    choice: "MemoryChoice | None" = None
 
     @property
     def inputs(self) -> tuple[Port, ...]:
@@ -79,16 +83,28 @@ class Program(Frozen):
             for name, memory in spaces.items()
             for base, address in memory.addresses.items()
         }
-        bases = Bases(manifest, self.weights, self.prepared, places)
+        choice = self.choice
+        apart = (0, True) if choice is None else (choice.values, choice.uses_arena)
+        bases = Bases(manifest, self.weights, self.prepared, places, *apart)
         strings = Strings(manifest.strings) if manifest.has_text else None
         stage = partial(enter, self.stages)
         return SessionState(
-            bases, threads, spaces, stage=stage, strings=strings, observer=self.observer
+            bases,
+            threads,
+            spaces,
+            stage=stage,
+            strings=strings,
+            observer=self.observer,
+            allocation=None if choice is None else choice.open(manifest.first_value),
         )
 
     def bind(self, state: SessionState) -> list[Run]:
         """Return what a run calls, in order: steps, and what waits for the queues of devices."""
         manifest = self.package.manifest
+        if state.allocation is not None:
+            _, busy = schedule(manifest, manifest.steps)
+            copies = list(self._copies(state, busy))
+            return [state.allocation.bind(manifest.steps, self.steps, state, copies)]
         steps, binds, entering = manifest.steps, self.steps, list[Run]()
         if self.selection is not None:
             steps = [steps[number] for number in self.selection.steps]
@@ -157,6 +173,13 @@ class Program(Frozen):
         ports = self._based_ports(returned if selection is None else selection.outputs)
         places = [(base, port.buffer) for base, port in ports]
         return [place for place in places if manifest.buffers[place[1]].base != place[0]]
+
+    def with_memory(self, memory: str, allocator: "Allocator | None") -> "Program":
+        """Return the same program, and those for exact sizes, with a memory strategy."""
+        from .allocation.choice import choose_memory
+
+        exact = tuple(each.with_memory(memory, allocator) for each in self.exact)
+        return self.changed(choice=choose_memory(self.package, memory, allocator), exact=exact)
 
     def without_spaces(self) -> "Program":
         """Return the program without the memory spaces of devices."""

@@ -33,6 +33,7 @@ from .state import SessionState
 from .step import do
 
 if TYPE_CHECKING:
+    from .allocation.strategies import Allocator, MemoryUse
     from .dla.step import Drivers
     from .gpu.device import Device
     from .gpu.exchange import DeviceArrayLike
@@ -59,6 +60,8 @@ class Session(DeviceRuns, AddressRuns, Observing):
         threads: int | None = None,
         device: "int | Device" = 0,
         drivers: "Drivers" = _NONE,
+        memory: str = "static",
+        allocator: "Allocator | None" = None,
     ) -> None:
         """Make `package` ready; `dialects` adds to, or replaces, those installed.
 
@@ -72,10 +75,19 @@ class Session(DeviceRuns, AddressRuns, Observing):
         a function that opens one: given the bytes of description and container, and the exact
         sizes of the program, it returns an object whose `run` takes and returns arrays of i8
         [N, H, W, C], in the order of the ports.
+
+        `memory` is how values between inputs and outputs get memory of the process: "static" in the
+        arena that was planned, or "plain", "mru", "bestfit" or "compact" while a run goes from call
+        to call, see docs/memory.md. An `allocator` has methods allocate(size, alignment), which
+        returns an address, and free(address): "plain", if no other is given, asks it for memory.
+        All clones use it.
         """
         count = checked_threads(threads)
         options = {"dialects": dialects, "device": device, "drivers": drivers}
-        self._start(link(package, options, count), count)
+        program = link(package, options, count)
+        if memory != "static" or allocator is not None:
+            program = program.with_memory(memory, allocator)
+        self._start(program, count)
         self._own_lock()
         self._bind_carried(package)
 
@@ -161,8 +173,14 @@ class Session(DeviceRuns, AddressRuns, Observing):
         Symbols(self.manifest).given(symbols)
         return {port.name: port.shape for port in self.outputs}
 
+    @property
+    def memory_use(self) -> "MemoryUse | None":
+        """Return what the memory strategy of the session has done; None for static memory."""
+        allocation = self._memory.allocation
+        return None if allocation is None else allocation.use
+
     def trim(self) -> None:
-        """Free the memory that runs have needed, where that depends on symbols."""
+        """Free the memory that runs have needed, where that depends on symbols or a strategy."""
         self._alone(self._trim)
 
     def run(
@@ -270,6 +288,8 @@ class Session(DeviceRuns, AddressRuns, Observing):
         self._program = self._program.without_spaces()
         for space in self._spaces:
             space.close()
+        if self._memory.allocation is not None:
+            self._memory.allocation.trim()
         self._spaces, self._workspace, self._ports.devices = (), None, None
         self._memory = SessionState(self._bases)
 
@@ -318,6 +338,8 @@ class Session(DeviceRuns, AddressRuns, Observing):
         return plan, self._ports.give(given, plan.outputs, arrays)
 
     def _trim(self) -> None:
+        if self._memory.allocation is not None:
+            self._memory.allocation.trim()
         self._ports.carried.trim()
         self._exact.clear()
         if self._plans is not None:

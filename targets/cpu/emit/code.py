@@ -15,7 +15,7 @@ from ....runtime.cpu.code import CpuRequirements, Kernel
 from ....runtime.cpu.part import CpuPart
 from ....runtime.cpu.step import CpuStep, SizeTable
 from ....runtime.cpu.thread_pool import CODE as THREADS
-from ....runtime.observe.calls import CALLS, StepCalls, listed_calls
+from ....runtime.observe.calls import CALLS, CallScratch, StepCalls, listed_calls
 from ....runtime.observe.calls import Call as ListedCall
 from ...compiled import Buffers, CompiledPart
 from ...core import Progress
@@ -75,14 +75,14 @@ class NativeCode(CompiledPart):
                 buffers.number(value)
         nodes = [n for _, call in calls for n in node_names(call.op.location)]
         symbol, phases = None, 0
-        described = tuple(self._described(call, buffers) for _, call in calls)
+        described = tuple(self._described(call, buffers) for call in calls)
         tables: list[SizeTable] = []
         for code in self.codes:
             made = [self._kernel_call(code, call, buffers) for call in calls]
             segment = compile_segment(code, made, symbol)
             symbol, phases = segment.symbol, max(phases, segment.phases)
             tables.append(SizeTable(written(segment.words), written(segment.ranges)))
-        listed = StepCalls(symbol or "", tuple(dict.fromkeys(nodes)), described)
+        listed = StepCalls(symbol or "", tuple(dict.fromkeys(nodes)), described, True)
         self._listed.append(listed)
         return [
             CpuStep(
@@ -94,9 +94,11 @@ class NativeCode(CompiledPart):
             )
         ]
 
-    def _described(self, call: Call, buffers: Buffers) -> ListedCall:
+    def _described(self, numbered: NumberedCall, buffers: Buffers) -> ListedCall:
         """Describe a call for whoever looks into runs; its kernel is that of the first machine."""
+        number, call = numbered
         assert isinstance(call.op, tri.Group)
+        pairs = zip(call.scratch, buffers.program.scratch[number], strict=True)
         members = [op for op in ops(call.op.block) if not op.terminator]
         return ListedCall(
             self.codes[0].kernels[call.op].symbol,
@@ -107,6 +109,10 @@ class NativeCode(CompiledPart):
             sum(map(flops, members)),
             moved_bytes(call.op),
             next(map(multiplies, filter(flops, members)), "f32"),
+            tuple(
+                CallScratch(place.base, *written((place.offset, each.tensor.size_bytes)))
+                for each, place in pairs
+            ),
         )
 
     def _kernel_call(self, code: CpuCode, numbered: NumberedCall, buffers: Buffers) -> KernelCall:

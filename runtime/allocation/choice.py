@@ -1,0 +1,32 @@
+"""Choose how sessions of a package get memory for the values of a run."""
+
+from typing import TYPE_CHECKING
+
+from .live_values import live_values
+from .one_by_one import MemoryChoice
+from .strategies import STATIC, Allocator, check_ranges, check_strategy
+
+if TYPE_CHECKING:
+    from ..package import Package
+
+
+def choose_memory(
+    package: "Package", memory: str, allocator: Allocator | None
+) -> MemoryChoice | None:
+    """Return the choice of a strategy by its name; None for the static plan.
+
+    An allocator alone is used by the strategy `plain`. Raises RunError for other names, and where
+    the package cannot do its calls one by one.
+    """
+    from ..observe.calls import CallTable
+    from .sources import CheckedAllocator
+
+    check_strategy(memory)
+    if allocator is not None:
+        memory = "plain" if memory == STATIC else memory
+        CheckedAllocator(allocator)  # raises for what is none
+        check_ranges(memory)
+    manifest = package.manifest
+    if memory == STATIC or manifest.only_exact:  # programs for exact sizes choose for themselves
+        return None
+    return MemoryChoice(live_values(manifest, CallTable(package)), memory, allocator)
