@@ -176,10 +176,10 @@ class Program(Frozen):
 
     def with_memory(self, memory: str, allocator: "Allocator | None") -> "Program":
         """Return the same program, and those for exact sizes, with a memory strategy."""
-        from .allocation.choice import choose_memory
+        from .allocation.choice import choice_of_memory
 
         exact = tuple(each.with_memory(memory, allocator) for each in self.exact)
-        return self.changed(choice=choose_memory(self.package, memory, allocator), exact=exact)
+        return self.changed(choice=choice_of_memory(self.package, memory, allocator), exact=exact)
 
     def without_spaces(self) -> "Program":
         """Return the program without the memory spaces of devices."""

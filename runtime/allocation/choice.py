@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from .live_values import live_values
+from .liveness import find_liveness
 from .one_by_one import MemoryChoice
 from .strategies import STATIC, Allocator, check_ranges, check_strategy
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from ..package import Package
 
 
-def choose_memory(
+def choice_of_memory(
     package: "Package", memory: str, allocator: Allocator | None
 ) -> MemoryChoice | None:
     """Return the choice of a strategy by its name; None for the static plan.
@@ -29,4 +29,4 @@ def choose_memory(
     manifest = package.manifest
     if memory == STATIC or manifest.only_exact:  # programs for exact sizes choose for themselves
         return None
-    return MemoryChoice(live_values(manifest, CallTable(package)), memory, allocator)
+    return MemoryChoice(find_liveness(manifest, CallTable(package)), memory, allocator)

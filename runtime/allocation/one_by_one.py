@@ -11,7 +11,7 @@ from ..errors import RunError
 from ..frozen import Frozen
 from ..state import SessionState
 from ..step import Bind, Run, Step
-from .live_values import LiveValues, Unit, ValueBuffers
+from .liveness import LiveValues, Unit, ValueBuffers
 from .sources import CheckedAllocator, ProcessMemory
 from .strategies import STRATEGIES, Allocator, MemoryUse, Strategy, rounded
 

@@ -5,7 +5,7 @@ from ..frozen import Frozen
 from ..package import Package
 from ..plans.buffers import BuffersAt
 from ..sizes.values import Values
-from .live_values import LiveValues, live_values
+from .liveness import LiveValues, find_liveness
 from .one_by_one import AllocatingRun
 from .sources import SimulatedMemory
 from .strategies import STRATEGIES, MemoryUse, Plain
@@ -42,7 +42,7 @@ def compare_strategies(package: Package) -> StrategyUse:
 
     manifest = package.manifest
     values = manifest.likely_values
-    live = live_values(manifest, CallTable(package))
+    live = find_liveness(manifest, CallTable(package))
     uses = [simulate(live, values, name) for name in STRATEGIES]
     bound = next(use.peak_bytes for use in uses if use.strategy == Plain.name)
     static = values.arenas.get(ARENA, manifest.memory.arena_bytes)

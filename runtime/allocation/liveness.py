@@ -87,7 +87,7 @@ class LiveValues(Frozen):
         return formulas.function(sizes)
 
 
-def live_values(manifest: Manifest, calls: CallTable) -> LiveValues:
+def find_liveness(manifest: Manifest, calls: CallTable) -> LiveValues:
     """Return the values of runs of a package.
 
     Raises RunError where calls cannot be made one by one, and where a run finds sizes.
@@ -98,10 +98,10 @@ def live_values(manifest: Manifest, calls: CallTable) -> LiveValues:
         raise RunError(
             f"{', '.join(nodes)}: the run finds sizes here, so that memory must be 'static'"
         )
-    lives = _Lives(manifest)
+    found = _Liveness(manifest)
     for access in _accesses(manifest, calls):
-        lives.add(access)
-    return lives.finish([port.buffer for port in manifest.outputs])
+        found.add(access)
+    return found.finish([port.buffer for port in manifest.outputs])
 
 
 def _accesses(manifest: Manifest, calls: CallTable) -> Iterator[_Access]:
@@ -125,7 +125,7 @@ def _touched(step: Step, calls: CallTable) -> Iterator[int]:
             yield from (*call.reads, *call.writes)
 
 
-class _Lives:
+class _Liveness:
     """Find values in the order of a run.
 
     The place of a buffer, a base and an offset, has one value after the other. A buffer that is
@@ -228,7 +228,7 @@ class _Lives:
         return self._numbers[index]
 
     def _keep_in_arena(self, index: int, unit: int) -> None:
-        """Let the value of a buffer, and that which its place has now, stay where they are."""
+        """Let the value of a buffer, and the value that its place has now, stay where they are."""
         before = self._holders.get(self._place(index))
         if before is not None:
             self._in_arena.add(before)
