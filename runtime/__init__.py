@@ -71,8 +71,14 @@ def load(
     from .session import Session
 
     package = Package.open(path, mmap=mmap, key=key)
-    options = {"threads": threads, "device": device, "drivers": drivers or {}}
-    return Session(package, **options, memory=memory, allocator=allocator)
+    return Session(
+        package,
+        threads=threads,
+        device=device,
+        drivers=drivers or {},
+        memory=memory,
+        allocator=allocator,
+    )
 
 
 def __getattr__(name: str) -> Any:

@@ -19,7 +19,7 @@ _HUGE_PAGE = 2 << 20
 
 # A forked process gets a copy of its own. Windows has no such flags, and no fork.
 PRIVATE: dict[str, int] = (
-    {"flags": mmap.MAPPRIVATE | mmap.MAP_ANONYMOUS} if hasattr(mmap, "MAPPRIVATE") else {}
+    {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS} if hasattr(mmap, "MAP_PRIVATE") else {}
 )
 
 _NOTHING = np.empty(0, np.uint8)
@@ -121,7 +121,7 @@ class Bases:
     def bind_address(self, base: int, address: int, size: int) -> None:
         """Make some bytes at an address the memory of `base`, which others own."""
         block = (ctypes.c_uint8 * size).from_address(address)
-        self.arrays[base] = np.frombuffer(block, np.uint8)
+        self.arrays[base] = np.ctypeslib.as_array(block)
         self.pointers[base] = address
 
     def unbind(self, base: int) -> None:
