@@ -90,9 +90,15 @@ class LiveValues(Frozen):
 def find_liveness(manifest: Manifest, calls: CallTable) -> LiveValues:
     """Return the values of runs of a package.
 
-    Raises RunError where calls cannot be made one by one, and where a run finds sizes.
+    Raises RunError where calls cannot be made one by one, where a run finds sizes, and for packages
+    with memory on devices.
     """
     calls.check_divisible()
+    for space in manifest.spaces:
+        raise RunError(
+            f"the package has memory '{space.name}', which is planned, so that memory must be "
+            "'static'"
+        )
     if manifest.stages:
         nodes = [n for s in all_steps(manifest.steps) if s.begins_stages for n in s.nodes]
         raise RunError(

@@ -14,8 +14,10 @@ import onnx.numpy_helper
 import onnx.parser
 import pytest
 import trivium
+from trivium.runtime.allocation.liveness import find_liveness
 from trivium.runtime.allocation.simulate import compare_strategies
-from trivium.runtime.observe.calls import CALLS
+from trivium.runtime.contents import MemorySpace
+from trivium.runtime.observe.calls import CALLS, CallTable
 from trivium.runtime.package import Package
 from trivium.test.unit.compiler.drawn_models import drawn_input, drawn_model, drawn_sizes
 
@@ -349,3 +351,9 @@ def test_a_run_that_finds_sizes_is_refused() -> None:
     package = trivium.build(model)
     with pytest.raises(trivium.RunError, match="find: the run finds sizes here, so that memory"):
         trivium.Session(package, memory="mru")
+
+
+def test_memory_of_devices_is_planned(chain: Package) -> None:
+    manifest = chain.manifest.changed(spaces=(MemorySpace("gpu", 64, 64, 0),))
+    with pytest.raises(trivium.RunError, match="has memory 'gpu', which is planned, so that mem"):
+        find_liveness(manifest, CallTable(chain))
