@@ -175,7 +175,10 @@ class Session(DeviceRuns, AddressRuns, Observing):
 
     @property
     def memory_use(self) -> "MemoryUse | None":
-        """Return what the memory strategy of the session has done; None for static memory."""
+        """Return what the memory strategy of the session has done; None for static memory.
+
+        Runs by programs for exact sizes do not count.
+        """
         allocation = self._memory.allocation
         return None if allocation is None else allocation.use
 

@@ -73,6 +73,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--chrome-trace", metavar="FILE", help="write the profile for chrome://tracing, too"
     )
+    parser.add_argument(
+        "--memory",
+        metavar="STRATEGY",
+        default="static",
+        help="static, or plain, mru, bestfit or compact: how values get memory (docs/memory.md)",
+    )
     arguments.add_json_argument(parser)
     arguments.add_load_arguments(parser)
     arguments.add_compile_arguments(parser)
@@ -83,7 +89,7 @@ def run(flags: argparse.Namespace) -> None:
     from ...runtime.session import Session
 
     package = given_package(flags, **({"keep": ALL} if flags.dump else {}))
-    session = Session(package, threads=flags.threads, device=flags.device)
+    session = Session(package, threads=flags.threads, device=flags.device, memory=flags.memory)
     for name in set(flags.output_files) - {port.name for port in session.outputs}:
         known = ", ".join(f"'{port.name}'" for port in session.outputs)
         raise RunError(f"no output is named '{name}', there are {known}")

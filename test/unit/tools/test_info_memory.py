@@ -69,6 +69,20 @@ def test_a_package_has_the_same_numbers_as_json(
     ]
 
 
+def test_a_run_takes_the_name_of_a_strategy(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = str(tmp_path / "net.trv")
+    trivium.build(NET, shapes={"N": 4}).save(path)
+    printed: set[str] = set()
+    for memory in ("static", "compact"):
+        assert main(["run", path, "--random", "--memory", memory]) == 0
+        printed.add(capsys.readouterr().out)
+    assert len(printed) == 1
+    assert main(["run", path, "--random", "--memory", "large"])
+    assert "memory is 'large', must be one of static, plain" in capsys.readouterr().err
+
+
 def test_flags_of_models_are_refused_for_packages(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

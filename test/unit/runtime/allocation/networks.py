@@ -45,7 +45,7 @@ def image_network() -> onnx.ModelProto:
     """Return inverted residuals, as those of MobileNetV2, for one image of 32 x 32 pixels."""
     net, channels = _Graph(), 16
     x = net.node("Relu", net.conv("x", 3, channels, 3, strides=[2, 2]))
-    for outputs, stride in ((16, 1), (24, 2), (24, 1), (32, 2), (32, 1)):
+    for outputs, stride in ((16, 1), (24, 2)):
         wide = 4 * channels
         y = net.node("Relu", net.conv(x, channels, wide, 1))
         y = net.node("Relu", net.conv(y, wide, wide, 3, strides=[stride] * 2, group=wide))
@@ -56,7 +56,7 @@ def image_network() -> onnx.ModelProto:
     return net.model([1, 3, 32, 32], net.node("MatMul", pooled, net.draw(channels, 10)), [1, 10])
 
 
-def encoder(layers: int = 2, width: int = 32, heads: int = 4) -> onnx.ModelProto:
+def encoder(layers: int = 1, width: int = 32, heads: int = 4) -> onnx.ModelProto:
     """Return layers of attention and of two products, for any number of rows up to T."""
     net, x = _Graph(), "x"
     split = net.given(np.array([0, 0, heads, width // heads]))

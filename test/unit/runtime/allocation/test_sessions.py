@@ -75,8 +75,9 @@ class Recorder:
         self.events.append(("free", size))
 
 
-@pytest.mark.parametrize("threads", [1, 2])
-@pytest.mark.parametrize("target", ["cpu", "host"])
+@pytest.mark.parametrize(
+    ("target", "threads"), [("cpu", 1), ("cpu", 2), ("host", 1)], ids=["cpu", "threads", "host"]
+)
 @pytest.mark.parametrize("memory", STRATEGIES)
 def test_images_have_equal_bits(memory: str, target: str, threads: int) -> None:
     package = _image_package(target)
@@ -117,7 +118,7 @@ def test_an_encoder_has_equal_bits_at_all_sizes(
     np.testing.assert_array_equal(session(x), want)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(4))
 def test_drawn_models_have_equal_bits(seed: int) -> None:
     model = drawn_model(seed)
     package = trivium.build(model)
@@ -141,6 +142,38 @@ def test_bodies_of_loops_and_branches_stay_in_the_plan(target: str, memory: str)
         for choice in (True, False):
             feeds = {"x": x, "count": np.array(count), "choice": np.array(choice)}
             np.testing.assert_array_equal(session.run(feeds)["y"], static.run(feeds)["y"])
+
+
+def test_programs_for_exact_sizes_have_equal_bits() -> None:
+    package = trivium.build(CHAIN, exact=[{"N": 4}])
+    recorder = Recorder()
+    static = trivium.Session(package)
+    session = trivium.Session(package, threads=1, allocator=recorder)
+    for rows in (4, 5, 4):
+        recorder.events.clear()
+        np.testing.assert_array_equal(session(_chain(rows)), static(_chain(rows)))
+        assert ("allocate", rows * 128) in recorder.events
+
+
+STATE = onnx.parser.parse_model("""
+    <ir_version: 10, opset_import: ["" : 21]>
+    sums (float[16] x, float[16] past) => (float[16] y, float[16] kept)
+    {
+        [soften] a = Softmax (past)
+        [sum] kept = Add (a, x)
+        [order] b = CumSum (kept, zero)
+        [last] y = Softmax (b)
+    }
+""")
+STATE.graph.initializer.append(onnx.numpy_helper.from_array(np.array(0), "zero"))
+
+
+def test_state_has_equal_bits() -> None:
+    package = trivium.build(STATE, states={"kept": "past"})
+    static, session = trivium.Session(package), trivium.Session(package, memory="plain")
+    for step in range(5):
+        x = np.random.default_rng(step).standard_normal(16).astype(np.float32)
+        np.testing.assert_array_equal(session(x), static(x))
 
 
 def test_p43_events_are_those_of_the_plan(chain: Package) -> None:
@@ -196,7 +229,7 @@ def resident():
         return int(file.read().split()[1]) * 4096
 
 session = trivium.load(sys.argv[1], memory=sys.argv[2], threads=1)
-small, large = (np.ones((rows, 16), np.float32) for rows in (64, 400_000))
+small, large = (np.ones((rows, 16), np.float32) for rows in (64, 200_000))
 session(small)
 before = resident()
 session(large)
@@ -216,7 +249,7 @@ def test_p40_memory_returns_after_a_large_shape(memory: str, tmp_path: Path) -> 
     )
     before, after, end, reserved = map(int, made.stdout.split())
     if memory != "plain":  # a pool holds what it has until a small run
-        assert after - before > 50 << 20
+        assert after - before > 30 << 20
     assert end - before < 8 << 20
     assert reserved <= 2 * 3 * 64 * 32 * 4
 
