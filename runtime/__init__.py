@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import os
 
-    from .allocation.strategies import Allocator
+    from .allocation.strategy import Allocator
     from .dla.step import Drivers
     from .errors import PackageError, RunError
     from .file.signature import Keys

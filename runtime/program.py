@@ -25,7 +25,7 @@ from .strings import Strings
 
 if TYPE_CHECKING:
     from .allocation.one_by_one import MemoryChoice
-    from .allocation.strategies import Allocator
+    from .allocation.strategy import Allocator
     from .observe.observer import Observer
     from .observe.selection import Selection
 

@@ -33,7 +33,7 @@ from .state import SessionState
 from .step import do
 
 if TYPE_CHECKING:
-    from .allocation.strategies import Allocator, MemoryUse
+    from .allocation.strategy import Allocator, MemoryUse
     from .dla.step import Drivers
     from .gpu.device import Device
     from .gpu.exchange import DeviceArrayLike

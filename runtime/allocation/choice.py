@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING
 
 from .liveness import find_liveness
 from .one_by_one import MemoryChoice
-from .strategies import STATIC, Allocator, check_ranges, check_strategy
+from .strategies import STATIC, check_ranges, check_strategy
+from .strategy import Allocator
 
 if TYPE_CHECKING:
     from ..package import Package

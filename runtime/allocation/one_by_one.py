@@ -13,7 +13,8 @@ from ..state import SessionState
 from ..step import Bind, Run, Step
 from .liveness import LiveValues, Unit, ValueBuffers
 from .sources import CheckedAllocator, ProcessMemory
-from .strategies import STRATEGIES, Allocator, MemoryUse, Strategy, rounded
+from .strategies import STRATEGIES
+from .strategy import Allocator, MemoryUse, Strategy, rounded
 
 
 class MemoryChoice(Frozen):

@@ -8,7 +8,8 @@ from ..sizes.values import Values
 from .liveness import LiveValues, find_liveness
 from .one_by_one import AllocatingRun
 from .sources import SimulatedMemory
-from .strategies import STRATEGIES, MemoryUse, Plain
+from .strategies import STRATEGIES, Plain
+from .strategy import MemoryUse
 
 
 class StrategyUse(Frozen):

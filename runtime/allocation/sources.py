@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ..errors import RunError
 from ..memory import PRIVATE, address_of, allocate
-from .strategies import Allocator
+from .strategy import Allocator
 
 _PURPOSE = "its values"
 

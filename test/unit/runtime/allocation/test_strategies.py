@@ -8,9 +8,8 @@ from trivium.runtime.allocation.strategies import (
     Compact,
     MostRecentlyUsed,
     Plain,
-    Strategy,
-    rounded,
 )
+from trivium.runtime.allocation.strategy import Strategy, rounded
 
 LINE = 64
 
