@@ -6,11 +6,10 @@ from typing import Protocol
 
 from ..binding import bind_steps, schedule
 from ..contents import ARENA, PROCESS
-from ..cpu.calls_one_by_one import CallRuns, Locate
 from ..errors import RunError
 from ..frozen import Frozen
 from ..state import SessionState
-from ..step import Bind, Run, Step
+from ..step import Bind, CallRuns, Locate, Run, Step
 from .liveness import LiveValues, Unit, ValueBuffers
 from .sources import CheckedAllocator, ProcessMemory
 from .strategies import STRATEGIES

@@ -4,18 +4,15 @@
 """
 
 import ctypes
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..contents import ARENA
-from ..step import Run
+from ..step import CallRuns, Locate, Run
 
 _HEADER, _ARGUMENT, _PHASE = 4, 3, 2
-
-Locate = Callable[[int, int], tuple[int, int]]
-"""Return base and offset of what a call, by its number, finds at an offset into the arena."""
 
 CallAt = Callable[[int, int, int], Run]
 """Return what makes one call: by its row, its first phase and the number of its phases."""
@@ -24,18 +21,6 @@ CallAt = Callable[[int, int, int], Run]
 def words_of(symbol: str) -> str:
     """Return the symbol of the table of calls of a native function, where that is constant."""
     return f"{symbol}_words"
-
-
-class CallRuns:
-    """Hold what makes each call of a step, instead of what does the step at once."""
-
-    def __init__(self, calls: Sequence[Run]) -> None:
-        self.calls = calls
-
-    def __call__(self) -> None:
-        """Make all calls."""
-        for call in self.calls:
-            call()
 
 
 def constant_table(address: int, calls: int) -> NDArray[np.int64]:

@@ -15,8 +15,8 @@ from ..loader import Loader
 from ..sizes.size_expressions import Size
 from ..sizes.values import SizeArray
 from ..state import SessionState
-from ..step import Bind, Run, SizedRun, Step
-from .calls_one_by_one import CallRuns, constant_table, divide, words_of
+from ..step import Bind, CallRuns, Run, SizedRun, Step
+from .calls_one_by_one import constant_table, divide, words_of
 from .choose_code import choose_code
 from .code import CpuRequirements
 from .elf import NativeLibrary, load_objects

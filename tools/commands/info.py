@@ -3,7 +3,6 @@
 import argparse
 
 from .. import arguments
-from ..given_package import given_package
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -24,6 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(flags: argparse.Namespace) -> None:
     """Print the description; the package is checked, but not made ready to run."""
+    from ..given_package import given_package
     from ..report import describe
     from ..reports.json_report import json_text
     from ..reports.package_info import package_info, signature_info
