@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Sequence
 
+    from .allocation.strategy import Allocator
     from .dla.step import Drivers
     from .errors import PackageError, RunError
     from .file.signature import Keys
@@ -63,15 +64,17 @@ def load(
     mmap: bool | None = None,
     key: Keys | None = None,
     check: bool = False,
+    memory: str = "static",
+    allocator: Allocator | None = None,
 ) -> Session:
     """Open the package at `path`, or that of the bytes of such a file, and make it ready to run.
 
-    `threads`, `cores`, `numa`, `device`, `drivers` and `scheduler` are those of `Session`. The file
-    is mapped, unless `mmap` is False; it must not be changed in place then, and its weights are
-    compared with their checksum before the first run, or here with `check`. `key` is an Ed25519
-    public key, or several, each the path of a PEM file or its bytes: a package that none of them
-    has signed is refused before anything in it is used. See docs/security.md. Raises PackageError
-    and RunError.
+    `threads`, `cores`, `numa`, `device`, `drivers`, `scheduler`, `memory` and `allocator` are those
+    of `Session`. The file is mapped, unless `mmap` is False; it must not be changed in place then,
+    and its weights are compared with their checksum before the first run, or here with `check`.
+    `key` is an Ed25519 public key, or several, each the path of a PEM file or its bytes: a package
+    that none of them has signed is refused before anything in it is used. See docs/security.md.
+    Raises PackageError and RunError.
     """
     from .package import Package
     from .session import Session
@@ -85,6 +88,8 @@ def load(
         device=device,
         drivers=drivers or {},
         scheduler=scheduler,
+        memory=memory,
+        allocator=allocator,
     )
 
 

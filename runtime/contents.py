@@ -313,6 +313,11 @@ class Contents(Frozen, kw_only=True):
         """Return how many arenas there are for what depends on sizes that are found."""
         return len(self.carried_arenas) + self.stages * (1 + len(self.spaces))
 
+    @property
+    def first_value(self) -> int:
+        """Return the first base behind all arenas: that of a value with memory of its own."""
+        return self.first_carried + self.arenas_of_stages
+
     def stage_of(self, base: int) -> int:
         """Return the stage of the arena that a base is; 0 for any other base."""
         if self.is_carried(base):

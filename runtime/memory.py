@@ -18,7 +18,7 @@ ALIGNMENT = 64
 _HUGE_PAGE = 2 << 20
 
 # A forked process gets a copy of its own. Windows has no such flags, and no fork.
-_PRIVATE: dict[str, int] = (
+PRIVATE: dict[str, int] = (
     {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS} if hasattr(mmap, "MAP_PRIVATE") else {}
 )
 
@@ -80,10 +80,17 @@ class Bases:
         weights: NDArray[np.uint8],
         prepared: NDArray[np.uint8],
         devices: Mapping[int, Place] = MappingProxyType({}),
+        values: int = 0,
+        has_arena: bool = True,
     ) -> None:
-        """Allocate the arena of a session; `devices` has the bases in other memory spaces."""
+        """Allocate the arena of a session; `devices` has the bases in other memory spaces.
+
+        Behind these are bases of `values` that a memory strategy allocates, from
+        `contents.first_value` on. Without an arena, all values are among them.
+        """
         staged = contents.arenas_of_stages
-        count = contents.first_carried + staged if staged else contents.first_space
+        count = contents.first_value + values if staged or values else contents.first_space
+        self.has_arena = has_arena
         self._buffers: Buffers = contents.buffers
         self.arrays: list[NDArray[Any]] = [_NOTHING] * count
         self.pointers = (ctypes.c_void_p * count)()
@@ -92,7 +99,8 @@ class Bases:
         self._kept: list[OnDevice] = []
         self._ports = [_NOTHING] * (count - FIRST_PORT)
         self._grown: dict[int, NDArray[np.uint8]] = {}
-        self.bind(ARENA, allocate(0 if contents.regions else contents.memory.arena_bytes))
+        is_planned = has_arena and not contents.regions
+        self.bind(ARENA, allocate(contents.memory.arena_bytes if is_planned else 0))
         self.bind(WEIGHTS, weights)
         self.bind(PREPARED, prepared)
 
@@ -110,6 +118,17 @@ class Bases:
         self.arrays[base] = array
         self.pointers[base] = address_of(array)
 
+    def bind_address(self, base: int, address: int, size: int) -> None:
+        """Make some bytes at an address the memory of `base`, which others own."""
+        block = (ctypes.c_uint8 * size).from_address(address)
+        self.arrays[base] = np.ctypeslib.as_array(block)
+        self.pointers[base] = address
+
+    def unbind(self, base: int) -> None:
+        """Forget the memory of `base`: what reads it from now on fails."""
+        self.arrays[base] = _NOTHING
+        self.pointers[base] = 0
+
     def release(self) -> None:
         """Forget the arrays of the last run."""
         self.arrays[FIRST_PORT:] = self._ports
@@ -117,6 +136,11 @@ class Bases:
             self._devices.clear()
             self._devices.update(self._fixed)
             self._kept.clear()
+
+    @property
+    def buffers(self) -> "Buffers":
+        """Return the buffers that are in this memory."""
+        return self._buffers
 
     def at(self, buffers: "Buffers") -> "Bases":
         """Return the same memory with other shapes and offsets of the buffers in it."""
@@ -130,7 +154,7 @@ class Bases:
 
     def grow(self, size: int) -> None:
         """Make the arena at least as large, by a power of two; what was in it is lost."""
-        if size > self.arrays[ARENA].size:
+        if self.has_arena and size > self.arrays[ARENA].size:
             self.trim()
             self.bind(ARENA, allocate(1 << (size - 1).bit_length()))
 
@@ -250,7 +274,7 @@ def allocate(size: int, purpose: str = "its arena") -> NDArray[np.uint8]:
         return _NOTHING
     large = size >= _HUGE_PAGE
     try:
-        block = mmap.mmap(-1, size + _HUGE_PAGE * large, **_PRIVATE)
+        block = mmap.mmap(-1, size + _HUGE_PAGE * large, **PRIVATE)
     except (OSError, OverflowError, MemoryError):
         raise RunError(
             f"the package needs {size} bytes for {purpose}, the system has less"

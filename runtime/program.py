@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .binding import bind_steps
+from .binding import bind_steps, schedule
 from .contents import FIRST_PORT, PROCESS, Port
+from .errors import RunError
 from .frozen import Frozen
 from .loader import Loader
 from .manifest import Manifest
@@ -24,6 +25,8 @@ from .step import Bind, Run, Step, all_steps
 from .strings import Strings
 
 if TYPE_CHECKING:
+    from .allocation.one_by_one import MemoryChoice
+    from .allocation.strategy import Allocator
     from .observe.calls import CallTable
     from .observe.observer import Observer
     from .observe.selection import Selection
@@ -41,7 +44,8 @@ class Program(Frozen):
     `exact` are programs for exact sizes, `options` are those that the package was linked with. An
     `observer` watches runs, and a `selection` is the part of a run that is done; without one, it is
     the whole. A `scheduler` does the steps; without one, they are done in order. Threads are bound
-    to `cores`, if there are any.
+    to `cores`, if there are any. A `choice` of memory gives each value of a run memory of its own;
+    without one, values are in the arenas that were planned.
     """
 
     package: Package
@@ -57,6 +61,7 @@ class Program(Frozen):
     selection: "Selection | None" = None
     scheduler: "Scheduler | None" = None
     cores: tuple[int, ...] = ()
+    choice: "MemoryChoice | None" = None
 
     @property
     def inputs(self) -> tuple[Port, ...]:
@@ -86,16 +91,30 @@ class Program(Frozen):
             for name, memory in spaces.items()
             for base, address in memory.addresses.items()
         }
-        bases = Bases(manifest, self.weights, self.prepared, places)
+        choice = self.choice
+        apart = (0, True) if choice is None else (choice.values, choice.uses_arena)
+        bases = Bases(manifest, self.weights, self.prepared, places, *apart)
         strings = Strings(manifest.strings) if manifest.has_text else None
         stage = partial(enter, self.stages)
         return SessionState(
-            bases, threads, spaces, stage=stage, strings=strings, observer=self.observer
+            bases,
+            threads,
+            spaces,
+            stage=stage,
+            strings=strings,
+            observer=self.observer,
+            allocation=None if choice is None else choice.open(manifest.first_value),
         )
 
     def bind(self, state: SessionState) -> list[Run]:
         """Return what a run calls, in order: steps, and what waits for the queues of devices."""
         manifest = self.package.manifest
+        if state.allocation is not None:
+            _, busy = schedule(manifest, manifest.steps)
+            copies = list(self._copies(state, busy))
+            return self._on_cores(
+                [state.allocation.bind(manifest.steps, self.steps, state, copies)]
+            )
         steps, binds, entering = manifest.steps, self.steps, list[Run]()
         if self.selection is not None:
             steps = [steps[number] for number in self.selection.steps]
@@ -109,11 +128,15 @@ class Program(Frozen):
     ) -> tuple[list[Run], str]:
         """Return what doing steps calls, and the last queue."""
         bound, busy = self._bind_freely(steps, binds, state)
-        if self.cores:
-            from .cores import on_cores
+        return self._on_cores(bound), busy
 
-            bound = [on_cores(self.cores, bound)]
-        return bound, busy
+    def _on_cores(self, bound: list[Run]) -> list[Run]:
+        """Return what does the same, on the cores of the program, if it has any."""
+        if not self.cores:
+            return bound
+        from .cores import on_cores
+
+        return [on_cores(self.cores, bound)]
 
     def _bind_freely(
         self, steps: Sequence[Step], binds: Sequence[Bind], state: SessionState
@@ -205,6 +228,18 @@ class Program(Frozen):
         ports = self._based_ports(returned if selection is None else selection.outputs)
         places = [(base, port.buffer) for base, port in ports]
         return [place for place in places if manifest.buffers[place[1]].base != place[0]]
+
+    def with_memory(self, memory: str, allocator: "Allocator | None") -> "Program":
+        """Return the same program, and those for exact sizes, with a memory strategy.
+
+        Raises RunError for a scheduler, which the strategy would not ask.
+        """
+        if self.scheduler is not None:
+            raise RunError(f"memory is '{memory}', which does steps in order: give no scheduler")
+        from .allocation.choice import choice_of_memory
+
+        exact = tuple(each.with_memory(memory, allocator) for each in self.exact)
+        return self.changed(choice=choice_of_memory(self.package, memory, allocator), exact=exact)
 
     def without_spaces(self) -> "Program":
         """Return the program without the memory spaces of devices."""

@@ -35,6 +35,7 @@ from .state import SessionState
 from .step import do
 
 if TYPE_CHECKING:
+    from .allocation.strategy import Allocator, MemoryUse
     from .dla.step import Drivers
     from .gpu.device import Device
     from .gpu.exchange import DeviceArrayLike
@@ -62,6 +63,8 @@ class Session(AsyncRuns, DeviceRuns, AddressRuns, Observing):
         device: "int | Device" = 0,
         drivers: "Drivers" = _NONE,
         scheduler: "str | Scheduler | None" = None,
+        memory: str = "static",
+        allocator: "Allocator | None" = None,
     ) -> None:
         """Make `package` ready; `dialects` adds to, or replaces, those installed.
 
@@ -84,13 +87,22 @@ class Session(AsyncRuns, DeviceRuns, AddressRuns, Observing):
         The `scheduler` does the steps of a run: `sequential` in order, as None does, `parallel`
         those of different targets at once, and a `trivium.Scheduler` of your own, given as an
         object or by `module:Class`, as it likes. Clones share it.
+
+        `memory` is how values between inputs and outputs get memory of the process: "static" in the
+        arena that was planned, or "plain", "mru", "bestfit" or "compact" while a run goes from call
+        to call, see docs/memory.md. An `allocator` has methods allocate(size, alignment), which
+        returns an address, and free(address): "plain", if no other is given, asks it for memory.
+        All clones use it. Steps are then done in order: a scheduler is refused.
         """
         found = _scheduler(scheduler)
         settings = package.manifest.settings
         bound = checked_cores(cores, numa, settings.cores)
         count = checked_threads(settings.threads or None if threads is None else threads, bound)
         options = {"dialects": dialects, "device": device, "drivers": drivers, "cores": bound}
-        self._start(link(package, options, count).scheduled_by(found), count)
+        program = link(package, options, count).scheduled_by(found)
+        if memory != "static" or allocator is not None:
+            program = program.with_memory(memory, allocator)
+        self._start(program, count)
         self._own_lock()
         self._bind_carried(package)
 
@@ -182,8 +194,17 @@ class Session(AsyncRuns, DeviceRuns, AddressRuns, Observing):
         Symbols(self.manifest).given(symbols)
         return {port.name: port.shape for port in self.outputs}
 
+    @property
+    def memory_use(self) -> "MemoryUse | None":
+        """Return what the memory strategy of the session has done; None for static memory.
+
+        Runs by programs for exact sizes do not count.
+        """
+        allocation = self._memory.allocation
+        return None if allocation is None else allocation.use
+
     def trim(self) -> None:
-        """Free the memory that runs have needed, where that depends on symbols."""
+        """Free the memory that runs have needed, where that depends on symbols or a strategy."""
         self._alone(self._trim)
 
     def run(
@@ -285,6 +306,8 @@ class Session(AsyncRuns, DeviceRuns, AddressRuns, Observing):
     def _update_weights(self, weights: "Mapping[str, ArrayLike]") -> None:
         if self._program.selection is not None:
             raise RunError("the session is that of a part: update the weights of the whole one")
+        if self._program.choice is not None:
+            raise RunError("memory is not 'static': update the weights of a session where it is")
         package = self._program.package.with_weights(weights)
         carried = self._ports.carried
         program = link(package, self._program.options, self._threads)
@@ -303,6 +326,8 @@ class Session(AsyncRuns, DeviceRuns, AddressRuns, Observing):
         self._program = self._program.without_spaces()
         for space in self._spaces:
             space.close()
+        if self._memory.allocation is not None:
+            self._memory.allocation.trim()
         self._spaces, self._workspace, self._ports.devices = (), None, None
         self._memory = SessionState(self._bases)
 
@@ -353,6 +378,8 @@ class Session(AsyncRuns, DeviceRuns, AddressRuns, Observing):
         return plan, self._ports.give(given, plan.outputs, arrays)
 
     def _trim(self) -> None:
+        if self._memory.allocation is not None:
+            self._memory.allocation.trim()
         self._ports.carried.trim()
         self._exact.clear()
         if self._plans is not None:

@@ -53,11 +53,37 @@ def _no_stages(*_: object) -> NoReturn:
     raise AssertionError("the package finds no sizes")
 
 
+class Allocation(Protocol):
+    """Allocate the values of a session one by one: `allocation/one_by_one.py` does."""
+
+    @property
+    def use(self) -> Any:
+        """Return what was allocated so far."""
+        ...
+
+    def trim(self) -> None:
+        """Give all memory back."""
+        ...
+
+    def calls_in(self, step: Any) -> int:
+        """Return how many calls a step of native code makes."""
+        ...
+
+    def locator(self, step: Any, state: Any) -> Any:
+        """Return what finds the values of the calls of a step, at the sizes of a state."""
+        ...
+
+    def bind(self, steps: Any, binds: Any, state: Any, last: Any) -> Any:
+        """Return what does a run, and `last` before its values are freed."""
+        ...
+
+
 class SessionState(Frozen):
     """Hold the memory of a session; `spaces` are its memory spaces beside the process, by name.
 
     Steps that are bound to a plan get its `values`, and buffers with numbers for sizes. Where a
     package has text, `strings` knows it. An `observer` watches the steps of whoever asked for it.
+    Where an `allocation` gives values memory of their own, steps are done call by call.
     """
 
     bases: Bases
@@ -67,6 +93,7 @@ class SessionState(Frozen):
     stage: Enter = _no_stages
     strings: Strings | None = None
     observer: Watcher | None = None
+    allocation: Allocation | None = None
 
     def enter(self, sizes: Mapping[str, int], nodes: tuple[str, ...]) -> "SessionState":
         """Return the state of the stage that begins as steps of `nodes` find some sizes."""
@@ -109,6 +136,8 @@ class SessionState(Frozen):
     def trim(self) -> None:
         """Free the arenas, which must grow before the next run."""
         self.bases.trim()
+        if self.allocation is not None:
+            self.allocation.trim()
         for memory in self.spaces.values():
             memory.trim()
 

@@ -52,6 +52,21 @@ class SizedRun:
         raise NotImplementedError
 
 
+class CallRuns:
+    """Hold what makes each call of a step, in place of what does the step at once."""
+
+    def __init__(self, calls: Sequence[Run]) -> None:
+        self.calls = calls
+
+    def __call__(self) -> None:
+        """Make all calls."""
+        do(self.calls)
+
+
+Locate: TypeAlias = Callable[[int, int], tuple[int, int]]
+"""Return base and offset of what a call, by its number, finds at an offset into the arena."""
+
+
 BEFORE, START, END, AFTER = range(4)
 """When a step uses a buffer: before a body, where that starts or ends, or when sizes are found."""
 

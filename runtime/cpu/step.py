@@ -15,12 +15,13 @@ from ..loader import Loader
 from ..sizes.size_expressions import Size
 from ..sizes.values import SizeArray
 from ..state import SessionState
-from ..step import Bind, Run, SizedRun, Step
+from ..step import Bind, CallRuns, Run, SizedRun, Step
+from .calls_one_by_one import constant_table, divide, words_of
 from .choose_code import choose_code
 from .code import CpuRequirements
 from .elf import NativeLibrary, load_objects
 from .part import CpuPart
-from .thread_pool import CODE, ParallelProgram, pool_of
+from .thread_pool import CODE, ParallelProgram, ThreadPool, pool_of
 
 _MOST_PHASES = 1 << 24
 _NO_WORDS = np.empty(0, np.int64)
@@ -139,11 +140,41 @@ class CpuStep(Step):
                 return ParallelProgram(library, state.bases, pool, *work).run
 
             threads = state.threads if self.phases else 1
+            if state.allocation is not None:
+                return self._one_by_one(library, pool, own_bytes, made, split, threads, state)
             if self.tables:
                 return SizedProgram(program, made, state, split, threads)
             return program(state, made.at(state.values), threads)
 
         return bind
+
+    def _one_by_one(
+        self,
+        library: NativeLibrary,
+        pool: ThreadPool,
+        own_bytes: Size,
+        made: SizeArray,
+        split: int,
+        threads: int,
+        state: SessionState,
+    ) -> CallRuns:
+        """Return what makes each call alone, with values that have memory of their own."""
+        assert state.allocation is not None
+        calls, locate = state.allocation.calls_in(self), state.allocation.locator(self, state)
+        address, own = library.address(self.symbol), state.values(own_bytes)
+        own = max(own, state.values(self.thread_bytes))
+        if self.tables:
+            numbers = made.at(state.values)
+            _cut(numbers[split:])
+        else:
+            numbers = constant_table(library.address(words_of(self.symbol)), calls)
+
+        def call_at(row: int, phase: int, phases: int) -> Run:
+            used = threads if phases else 1
+            work = (address, phases, own, used, numbers, split + 2 * phase)
+            return ParallelProgram(library, state.bases, pool, *work, row=row).run
+
+        return divide(numbers, calls, not self.tables, locate, call_at)
 
     def _table(self, loader: Loader) -> SizeTable:
         """Return the sizes for the code in use; none where they do not depend on symbols."""

@@ -40,10 +40,12 @@ _Stop = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 class Job:
     """Number the words of a job; each phase has `PHASE_WORDS` from `COUNTERS` on.
 
-    `OBSERVED` is the address of the words of an observation, or 0.
+    `OBSERVED` is the address of the words of an observation, or 0. Where `CALLS` is not 0, so many
+    calls are made, from that on whose row is at the address `FIRST`.
     """
 
     PROGRAM, BASES, RUN, THREADS, OWN, OWN_BYTES, WORDS, RANGES, OBSERVED = range(9)  # in order
+    FIRST, CALLS = 9, 10
     COUNTERS = 2 * _LINE
     PHASE_WORDS = 2 * _LINE
 
@@ -138,19 +140,24 @@ class ParallelProgram:
         numbers: NDArray[np.int64] = _NO_NUMBERS,
         split: int = 0,
         observed: NDArray[np.int64] = _NO_NUMBERS,
+        row: int | None = None,
     ) -> None:
         """Prepare the program at an address; each thread but the first gets `own_bytes` of memory.
 
         That is the same for all programs of a session: a thread uses it in its share of work alone.
         A program without phases has no work to share: it must run on one thread. `numbers` are
         those of one whose sizes depend on symbols: words, and after `split` of these its ranges.
-        `observed` are the words of an observation, if any.
+        `observed` are the words of an observation, if any. With a `row`, the number of a word, only
+        the call is made whose row begins there.
         """
         own = bases.memory_of_threads(own_bytes * (threads - 1))
         table = address_of(numbers)
         watched = address_of(observed) if observed.size else 0
         places = (address_of(own) if own.size else 0, own_bytes, table, table + 8 * split, watched)
+        if row is not None:
+            places += (table + 8 * row, 1)
         header = array("q", (program, bases.address, 0, threads, *places))
+        header.extend([0] * (Job.CALLS + 1 - len(header)))
         self._threads, self._pool = threads, pool
         if threads == 1:
             job, _ = header.buffer_info()

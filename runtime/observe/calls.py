@@ -10,6 +10,7 @@ from ..errors import PackageError, RunError
 from ..frozen import Frozen
 from ..kinds import LEFT_OUT
 from ..schema import decode, encode
+from ..sizes.size_expressions import Size
 from ..step import Step
 
 if TYPE_CHECKING:
@@ -19,16 +20,12 @@ CALLS = "calls.json"
 """The entry of a package that lists the calls of its steps."""
 
 
-WHOLE = -1
-"""The size of a span whose place in its base depends on symbols: it may be anywhere there."""
-
-
-class Span(Frozen):
-    """Place `size` bytes at an offset into a base."""
+class CallScratch(Frozen):
+    """Place memory that a call needs while it runs: `size` bytes at an offset into a base."""
 
     base: int
-    offset: int
-    size: int
+    offset: Size
+    size: Size
 
 
 class Call(Frozen):
@@ -47,15 +44,19 @@ class Call(Frozen):
     flops: int = 0
     moved_bytes: int = 0
     multiplies: str = "f32"
-    scratch: tuple[Span, ...] = field(default=(), metadata=LEFT_OUT)
+    scratch: tuple[CallScratch, ...] = field(default=(), metadata=LEFT_OUT)
 
 
 class StepCalls(Frozen):
-    """List the calls of a step in order; steps of one symbol and the same nodes make the same."""
+    """List the calls of a step in order; steps of one symbol and the same nodes make the same.
+
+    They are `divisible` where native code makes each call alone if a job names it.
+    """
 
     symbol: str
     nodes: tuple[str, ...]
     calls: tuple[Call, ...]
+    divisible: bool = field(default=False, metadata=LEFT_OUT)
 
 
 class CallTable:
@@ -78,13 +79,22 @@ class CallTable:
                 f"the package has no '{CALLS}', which lists its calls: compile the model again"
             )
 
+    def check_divisible(self) -> None:
+        """Raise RunError where native code of the package cannot make one call alone."""
+        self.check()
+        if not all(step.divisible for step in self._steps):
+            raise RunError(
+                "the native code of the package makes all calls at once, so that memory is static: "
+                "compile the model again"
+            )
+
     @cached_property
-    def _listed(self) -> Mapping[tuple[str, tuple[str, ...]], tuple[Call, ...]]:
+    def _steps(self) -> tuple[StepCalls, ...]:
         if self._entry is None:
-            return {}
+            return ()
         try:
             document = json.loads(bytes(self._entry))
-            steps = decode(tuple[StepCalls, ...], document, CALLS)
+            steps = decode(tuple[StepCalls, ...], document, CALLS, texts=True)
         except ValueError as error:
             raise PackageError(f"'{CALLS}' is not JSON: {error}") from None
         for step in steps:
@@ -93,7 +103,11 @@ class CallTable:
                     raise PackageError(
                         f"'{CALLS}' has a call of '{call.kernel}' on a buffer that is not there"
                     )
-        return {(step.symbol, step.nodes): step.calls for step in steps}
+        return steps
+
+    @cached_property
+    def _listed(self) -> Mapping[tuple[str, tuple[str, ...]], tuple[Call, ...]]:
+        return {(step.symbol, step.nodes): step.calls for step in self._steps}
 
 
 def listed_calls(steps: Sequence[StepCalls]) -> bytes:

@@ -44,6 +44,7 @@ class Observing:
         from .calls import CallTable
         from .profile import Profile, RunProfile, events_of
 
+        self._check_static("profile")
         if runs < 1 or warm_up < 0:
             raise RunError(f"runs is {runs} and warm_up {warm_up}, must be at least 1 and 0")
         seen: list[Observation] = []
@@ -103,6 +104,7 @@ class Observing:
         from .observer import Observer
         from .selection import select
 
+        self._check_static("part")
         package = self._program.package
         if self._program.selection is not None:
             raise RunError("the session is that of a part: take another part of the whole one")
@@ -111,6 +113,13 @@ class Observing:
         selection = select(package.manifest, calls, *names)
         observer = Observer(calls, selection.skipped)
         return self._twin(self._program.changed(selection=selection, observer=observer, exact=()))
+
+    def _check_static(self, what: str) -> None:
+        if self._program.choice is not None:
+            raise RunError(
+                f"{what} needs the static plan of memory, the session has "
+                f"'{self._program.choice.strategy}': use a session with memory='static'"
+            )
 
     def _twin(self, program: "Program") -> Self:
         raise NotImplementedError

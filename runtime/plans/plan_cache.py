@@ -155,6 +155,8 @@ class Plans:
         shapes = tuple(compress(ports.outputs, at_start))
         known = self._slots, shapes, tuple(compress(ports.output_bytes, at_start))
         arenas = {ARENA: manifest.memory.arena_bytes, **values.arenas}
+        if not state.bases.has_arena:
+            arenas[ARENA] = 0
         self._state.grow(arenas)  # steps of devices are bound to addresses
         first = next((i for i, step in enumerate(manifest.steps) if step.finds), None)
         if first is None:

@@ -1,11 +1,11 @@
 """The memory that steps use, and which of them must be done before others because of it."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ..contents import ABSENT, FIRST_PORT, PROCESS, Contents
 from ..memory import Bases
-from ..observe.calls import WHOLE, CallTable
+from ..observe.calls import CallScratch, CallTable
 from ..step import Step
 
 _END = 1 << 63
@@ -73,11 +73,18 @@ def accesses_of(
             yield from _buffers(bases, call.reads, False)
             yield from _buffers(bases, call.writes, True)
             for span in call.scratch:
-                begin, size = (0, _END) if span.size == WHOLE else (span.offset, span.size)
-                yield Access(span.base, begin, begin + size, True)
+                yield Access(span.base, *_extent(span), True)
     else:
         for base in range(contents.base_count):
             yield Access(base, 0, _END, True)
+
+
+def _extent(scratch: CallScratch) -> tuple[int, int]:
+    """Return where memory begins and ends; anywhere in its base, if that depends on symbols."""
+    offset: Any = scratch.offset
+    size: Any = scratch.size
+    is_known = isinstance(offset, int) and isinstance(size, int)
+    return (offset, offset + size) if is_known else (0, _END)
 
 
 def _buffers(bases: Bases, indices: Sequence[int], writes: bool) -> Iterator[Access]:

@@ -27,19 +27,11 @@ class Evaluation:
     def __init__(self, contents: Contents, records: Iterable[tuple[object, str]] = ()) -> None:
         self._contents = contents
         self._names = tuple(symbol.name for symbol in contents.symbols)
-        self._formulas = Formulas(self._names)
+        self._formulas = formulas_of(contents)
         self._shapes: list[tuple[str, Sequence[Size], str]] = []
         self._sizes: dict[Polynomial, str] = {}
         self._proofs: dict[Polynomial, str] = {}
         self._numbers: dict[str, Polynomial] = {}
-        for symbol in contents.symbols:
-            value = self._formulas.read(symbol.name)
-            if symbol.step != 1:
-                value = self._formulas.operate("//", value, number(symbol.step))
-                self._formulas.define(symbol.unit, value)
-        for i, each in enumerate(contents.named_sizes):
-            value = self._formulas.read(each.expression, f"named_sizes[{i}].expression")
-            self._formulas.define(each.name, value)
         checks = [
             self._formulas.read(check.expression, f"checks[{i}].expression")
             for i, check in enumerate(contents.checks)
@@ -215,6 +207,19 @@ class Evaluation:
         for space in contents.spaces:
             sizes += map(number, (space.arena_bytes, space.weight_bytes))
         return dict(enumerate(sizes)) | self._arenas
+
+
+def formulas_of(contents: Contents) -> Formulas:
+    """Return formulas that know the symbols of a package, their quotients and its named sizes."""
+    formulas = Formulas(tuple(symbol.name for symbol in contents.symbols))
+    for symbol in contents.symbols:
+        value = formulas.read(symbol.name)
+        if symbol.step != 1:
+            formulas.define(symbol.unit, formulas.operate("//", value, number(symbol.step)))
+    for i, each in enumerate(contents.named_sizes):
+        value = formulas.read(each.expression, f"named_sizes[{i}].expression")
+        formulas.define(each.name, value)
+    return formulas
 
 
 def _is_possible(size: int | None) -> bool:

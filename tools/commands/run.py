@@ -71,6 +71,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--chrome-trace", metavar="FILE", help="write the profile for chrome://tracing, too"
     )
+    parser.add_argument(
+        "--memory",
+        metavar="STRATEGY",
+        default="static",
+        help="static, or plain, mru, bestfit or compact: how values get memory (docs/memory.md)",
+    )
     arguments.add_json_argument(parser)
     arguments.add_load_arguments(parser)
     arguments.add_compile_arguments(parser)
@@ -85,7 +91,7 @@ def run(flags: argparse.Namespace) -> None:
         flags.refuse("--json prints one report: give --statistics or --profile")
     looks = flags.dump or flags.statistics
     package = given_package(flags, **({"keep": ALL} if looks else {}))
-    session = Session(package, **arguments.session_options(flags))
+    session = Session(package, memory=flags.memory, **arguments.session_options(flags))
     for name in set(flags.output_files) - {port.name for port in session.outputs}:
         known = ", ".join(f"'{port.name}'" for port in session.outputs)
         raise RunError(f"no output is named '{name}', there are {known}")

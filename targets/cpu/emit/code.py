@@ -9,21 +9,21 @@ from ....dialects.core.location import node_names
 from ....dialects.core.mlir import ir
 from ....dialects.core.module import Module, ops
 from ....dialects.core.op import Op
-from ....dialects.core.sizes.atoms import Size, is_symbolic
+from ....dialects.core.sizes.atoms import Size
 from ....dialects.core.sizes.dim import highest
 from ....runtime.cpu.code import CpuRequirements, Kernel
 from ....runtime.cpu.part import CpuPart
 from ....runtime.cpu.step import CpuStep, SizeTable
 from ....runtime.cpu.thread_pool import CODE as THREADS
-from ....runtime.observe.calls import CALLS, WHOLE, Span, StepCalls, listed_calls
+from ....runtime.observe.calls import CALLS, CallScratch, StepCalls, listed_calls
 from ....runtime.observe.calls import Call as ListedCall
 from ...compiled import Buffers, CompiledPart
 from ...core import Progress
 from ...costs.work import Work
 from ...options import CompileOptions
-from ...program.calls import Call, NumberedCall, Scratch
+from ...program.calls import Call, NumberedCall
 from ...program.found_arenas import stage_of
-from ...program.program import Place, Program, own_bytes
+from ...program.program import Program, own_bytes
 from ...written import written
 from ..layout.describe import describe_layouts
 from .call_table import KernelCall
@@ -81,7 +81,7 @@ class NativeCode(CompiledPart):
             segment = compile_segment(code, made, symbol)
             symbol, phases = segment.symbol, max(phases, segment.phases)
             tables.append(SizeTable(written(segment.words), written(segment.ranges)))
-        listed = StepCalls(symbol or "", tuple(dict.fromkeys(nodes)), described)
+        listed = StepCalls(symbol or "", tuple(dict.fromkeys(nodes)), described, True)
         self._listed.append(listed)
         return [
             CpuStep(
@@ -97,6 +97,7 @@ class NativeCode(CompiledPart):
         """Describe a call for whoever looks into runs; its kernel is that of the first machine."""
         number, call = numbered
         assert isinstance(call.op, tri.Group)
+        pairs = zip(call.scratch, buffers.program.scratch[number], strict=True)
         work = Work.of(call.op)
         return ListedCall(
             self.codes[0].kernels[call.op].symbol,
@@ -107,7 +108,10 @@ class NativeCode(CompiledPart):
             work.flops,
             work.moved_bytes,
             work.multiplies,
-            tuple(map(_span, buffers.program.scratch[number], call.scratch)),
+            tuple(
+                CallScratch(place.base, *written((place.offset, each.tensor.size_bytes)))
+                for each, place in pairs
+            ),
         )
 
     def _kernel_call(self, code: CpuCode, numbered: NumberedCall, buffers: Buffers) -> KernelCall:
@@ -136,14 +140,6 @@ class NativeCode(CompiledPart):
     def part(self, program: Program) -> CpuPart | None:
         kernels = _kernels(self.codes[0], program)
         return CpuPart(kernels, tuple(map(_requirements, self.codes))) if kernels else None
-
-
-def _span(place: Place, scratch: Scratch) -> Span:
-    """Describe scratch memory of a call."""
-    size = scratch.tensor.size_bytes
-    if is_symbolic(place.offset) or is_symbolic(size):
-        return Span(place.base, 0, WHOLE)
-    return Span(place.base, place.offset, size)
 
 
 def _late_bytes(calls: Sequence[NumberedCall], program: Program) -> Size:

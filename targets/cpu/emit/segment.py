@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ....dialects.core.sizes.atoms import Size
+from ....runtime.cpu.calls_one_by_one import words_of
 from ....runtime.cpu.thread_pool import Job, Observed
 from .call_table import CallTable, KernelCall, caller_of
 from .threads import GRAIN
@@ -87,7 +88,8 @@ def _words(words: Sequence[Size]) -> str:
     size = len(words)
     content = f"dense<[{', '.join(map(str, words))}]> : tensor<{size}xi64>"
     type_ = f"!llvm.array<{size} x i64>"
-    return f"llvm.mlir.global private constant @{_NAME}_words({content}) : {type_}"
+    # A symbol of the object, because the runtime reads it to make calls one by one.
+    return f"llvm.mlir.global constant @{words_of(_NAME)}({content}) : {type_}"
 
 
 def _functions(names: Sequence[str]) -> str:
@@ -142,7 +144,7 @@ def _lines(*lines: str) -> str:
 
 
 _CONSTANT_PARTS = _Parts(
-    f"%words = llvm.mlir.addressof @{_NAME}_words : !llvm.ptr",
+    f"%words = llvm.mlir.addressof @{words_of(_NAME)} : !llvm.ptr",
     _lines(
         f"%at_start = llvm.getelementptr %bases[%base] : {_ELEMENT}",
         "%start = llvm.load %at_start : !llvm.ptr -> !llvm.ptr",
@@ -177,13 +179,14 @@ def _program(calls: int, arity: int, symbolic: bool) -> str:
     """Return the function that reads the table of calls.
 
     The pointers of a call are in memory of a thread, the kernel first. Offsets have 64 bits. Where
-    the job is observed, calls may be skipped, and the first thread notes when each is over.
+    the job is observed, calls may be skipped, and the first thread notes when each is over. A job
+    that names a row makes some calls from there on, and no others.
     """
     parts = _JOB_PARTS if symbolic else _CONSTANT_PARTS
     return f"""llvm.func @{_NAME}(%job: !llvm.ptr, %thread: i64, %run: i64) {{
   {_number("zero", 0)}
   {_number("one", 1)}
-  {_number("count", calls)}
+  {_number("every", calls)}
   {_number("size", arity + 1)}
   %table = llvm.alloca %size x !llvm.ptr : (i64) -> !llvm.ptr
   {_word("bases", "%job", Job.BASES, "!llvm.ptr")}
@@ -194,6 +197,12 @@ def _program(calls: int, arity: int, symbolic: bool) -> str:
   %memory = llvm.getelementptr %others[%skipped] : {_BYTE}
   %other = llvm.icmp "ne" %thread, %zero : i64
   {parts.tables}
+  {_word("named_count", "%job", Job.CALLS)}
+  {_word("named_row", "%job", Job.FIRST)}
+  %is_whole = llvm.icmp "eq" %named_count, %zero : i64
+  %count = llvm.select %is_whole, %every, %named_count : i1, i64
+  %named_words = llvm.inttoptr %named_row : i64 to !llvm.ptr
+  %rows = llvm.select %is_whole, %words, %named_words : i1, !llvm.ptr
   %functions = llvm.mlir.addressof @{_NAME}_functions : !llvm.ptr
   {_word("watched", "%job", Job.OBSERVED)}
   %observing = llvm.icmp "ne" %watched, %zero : i64
@@ -202,10 +211,10 @@ def _program(calls: int, arity: int, symbolic: bool) -> str:
   %timing = llvm.and %observing, %first_thread : i1
   %clock = llvm.mlir.constant({Observed.CLOCK_MONOTONIC} : i32) : i32
   {_number("stride", Observed.CALL_WORDS)}
-  llvm.cond_br %timing, ^begin, ^call(%zero, %zero, %words : i64, i64, !llvm.ptr)
+  llvm.cond_br %timing, ^begin, ^call(%zero, %zero, %rows : i64, i64, !llvm.ptr)
 ^begin:
   %begun = llvm.call @{CLOCK}(%clock, %observed) : (i32, !llvm.ptr) -> i32
-  llvm.br ^call(%zero, %zero, %words : i64, i64, !llvm.ptr)
+  llvm.br ^call(%zero, %zero, %rows : i64, i64, !llvm.ptr)
 ^call(%number: i64, %counter: i64, %row: !llvm.ptr):
   %left = llvm.icmp "slt" %number, %count : i64
   llvm.cond_br %left, ^kernel, ^end

@@ -11,6 +11,7 @@ from trivium.runtime.report import PartReport
 from trivium.tools.bench.reports import BenchReport, KernelsReport
 from trivium.tools.conformance.results import ConformanceReport
 from trivium.tools.reports.kernel_table import LoweringsInfo
+from trivium.tools.reports.memory_strategies import MemoryStrategiesInfo
 from trivium.tools.reports.op_table import OpsInfo
 from trivium.tools.reports.package_info import PackageInfo
 from trivium.tools.reports.placement_report import NodeReports, Placements
@@ -21,6 +22,7 @@ from trivium.tools.reports.statistics_report import ComparisonInfo, StatisticsIn
 
 ROOTS: dict[str, type[Any]] = {
     "info": PackageInfo,
+    "info --memory": MemoryStrategiesInfo,
     "check": Placements,
     "can-run": NodeReports,
     "sizes": SizesInfo,
