@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .binding import bind_steps, schedule
 from .contents import FIRST_PORT, PROCESS, Port
@@ -157,16 +157,22 @@ class Program(Frozen):
 
         return CallTable(self.package)
 
-    def scheduled_by(self, scheduler: "Scheduler | None") -> "Program":
+    def scheduled_by(self, scheduler: "str | Scheduler | None") -> "Program":
         """Return the same program, and those for exact sizes, with a scheduler.
 
-        Raises RunError where the package does not list the calls of its native code.
+        Raises RunError where there is none of a name, and where the package does not list the calls
+        of its native code.
         """
         if scheduler is None:
             return self
+        from .scheduling.find import find_scheduler
+
+        found = find_scheduler(scheduler)
+        if found is None:
+            return self
         self._calls.check()
-        exact = tuple(each.scheduled_by(scheduler) for each in self.exact)
-        return self.changed(scheduler=scheduler, exact=exact)
+        exact = tuple(each.scheduled_by(found) for each in self.exact)
+        return self.changed(scheduler=found, exact=exact)
 
     def _entering(self, state: SessionState, selection: "Selection") -> Iterator[Run]:
         """Yield what gives a part of a run memory for values between its inputs and outputs.
@@ -240,6 +246,15 @@ class Program(Frozen):
 
         exact = tuple(each.with_memory(memory, allocator) for each in self.exact)
         return self.changed(choice=choice_of_memory(self.package, memory, allocator), exact=exact)
+
+    def with_weights(self, weights: "Mapping[str, ArrayLike]", threads: int) -> "Program":
+        """Return a program with other weights; raises RunError where they cannot be changed."""
+        if self.selection is not None:
+            raise RunError("the session is that of a part: update the weights of the whole one")
+        if self.choice is not None:
+            raise RunError("memory is not 'static': update the weights of a session where it is")
+        package = self.package.with_weights(weights)
+        return link(package, self.options, threads).scheduled_by(self.scheduler)
 
     def without_spaces(self) -> "Program":
         """Return the program without the memory spaces of devices."""

@@ -94,12 +94,11 @@ class Session(AsyncRuns, DeviceRuns, AddressRuns, Observing):
         returns an address, and free(address): "plain", if no other is given, asks it for memory.
         All clones use it. Steps are then done in order: a scheduler is refused.
         """
-        found = _scheduler(scheduler)
         settings = package.manifest.settings
         bound = checked_cores(cores, numa, settings.cores)
         count = checked_threads(settings.threads or None if threads is None else threads, bound)
         options = {"dialects": dialects, "device": device, "drivers": drivers, "cores": bound}
-        program = link(package, options, count).scheduled_by(found)
+        program = link(package, options, count).scheduled_by(scheduler)
         if memory != "static" or allocator is not None:
             program = program.with_memory(memory, allocator)
         self._start(program, count)
@@ -304,14 +303,8 @@ class Session(AsyncRuns, DeviceRuns, AddressRuns, Observing):
         self.close()
 
     def _update_weights(self, weights: "Mapping[str, ArrayLike]") -> None:
-        if self._program.selection is not None:
-            raise RunError("the session is that of a part: update the weights of the whole one")
-        if self._program.choice is not None:
-            raise RunError("memory is not 'static': update the weights of a session where it is")
-        package = self._program.package.with_weights(weights)
         carried = self._ports.carried
-        program = link(package, self._program.options, self._threads)
-        self._start(program.scheduled_by(self._program.scheduler), self._threads)
+        self._start(self._program.with_weights(weights, self._threads), self._threads)
         self._carry(carried)
 
     def _close(self) -> None:
@@ -396,14 +389,6 @@ class Session(AsyncRuns, DeviceRuns, AddressRuns, Observing):
         if devices is None or devices.in_process.issuperset(bases):
             return zeros_of(pair)
         return devices.create(pair.output)
-
-
-def _scheduler(given: "str | Scheduler | None") -> "Scheduler | None":
-    if given is None:
-        return None
-    from .scheduling.find import find_scheduler
-
-    return find_scheduler(given)
 
 
 def _unpickled(data: bytes, threads: int) -> Session:

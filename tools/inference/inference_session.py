@@ -27,7 +27,7 @@ _NO_VERSION = (1 << 63) - 1
 
 @dataclass(frozen=True)
 class ModelMetadata:
-    """Say what a model says of itself."""
+    """Record what a model says of itself."""
 
     producer_name: str = ""
     graph_name: str = ""

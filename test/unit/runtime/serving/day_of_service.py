@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 import trivium
-from networks import HUGE, networks
+from served_networks import HUGE, networks
 from trivium.dialects.tri import OPS
 from trivium.runtime.errors import RunError
 from trivium.runtime.session import Session

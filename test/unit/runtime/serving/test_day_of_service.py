@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import trivium
 from day_of_service import clients, serve
-from networks import networks
+from served_networks import networks
 
 COUNT = 2000
 
