@@ -7,7 +7,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import networks
 import numpy as np
 import onnx
 import onnx.numpy_helper
