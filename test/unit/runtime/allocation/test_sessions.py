@@ -92,13 +92,13 @@ _packages: dict[str, Package] = {}
 
 def _image_package(target: str) -> Package:
     if target not in _packages:
-        _packages[target] = trivium.build(networks.image_network(), target=target)
+        _packages[target] = trivium.build(allocated_networks.image_network(), target=target)
     return _packages[target]
 
 
 @pytest.fixture(scope="module")
 def encoder() -> Package:
-    return trivium.build(networks.encoder())
+    return trivium.build(allocated_networks.encoder())
 
 
 @pytest.mark.parametrize("threads", [1, 2])
@@ -133,7 +133,7 @@ def test_drawn_models_have_equal_bits(seed: int) -> None:
 @pytest.mark.parametrize("memory", STRATEGIES)
 @pytest.mark.parametrize("target", ["cpu", "host"])
 def test_bodies_of_loops_and_branches_stay_in_the_plan(target: str, memory: str) -> None:
-    package = trivium.build(networks.LOOP, target=target)
+    package = trivium.build(allocated_networks.LOOP, target=target)
     assert compare_strategies(package).stays_in_arena
     static, session = trivium.Session(package), trivium.Session(package, memory=memory)
     x = np.random.default_rng(3).standard_normal(64).astype(np.float32)
