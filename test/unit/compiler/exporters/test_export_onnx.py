@@ -34,7 +34,8 @@ from trivium.passes.default import WHOLE
 EXAMPLES = {op: make for op, make in (MATH | MOVES | NETWORKS | NN).items()}
 WHOLE_OPS = {cls for cls in tri.TRI.ops.values() if cls.op_name.removeprefix("tri.") in WHOLE}
 NOT_IN_ONNX = {
-    *(tri.CachedAttention, tri.CouplePairs, tri.IndexedMatMul, tri.Inverse),
+    *(tri.CachedAttention, tri.CouplePairs, tri.IndexedBlockMatMul),
+    *(tri.IndexedMatMul, tri.Inverse),
     *(tri.Atan2, tri.Expm1, tri.Lgamma, tri.Log1p),
     *(tri.QuantizeRows, tri.Requantize, tri.RequantizeMean),
     *FACTORS,

@@ -40,6 +40,7 @@ NOT_IN_TORCH = {
         tri.GatherNd,
         tri.Hardmax,
         tri.Inverse,
+        tri.IndexedBlockMatMul,
         tri.IndexedMatMul,
         tri.BlockQuantizedMatMul,
         tri.LinearAttention,

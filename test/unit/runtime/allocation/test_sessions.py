@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import allocated_networks
 import numpy as np
 import onnx
 import onnx.numpy_helper
@@ -220,6 +221,7 @@ def test_p39_compact_takes_no_more_than_the_pools(name: str, encoder: Package) -
 
 RESIDENT = """
 import sys
+import allocated_networks
 import numpy as np
 import trivium
 
