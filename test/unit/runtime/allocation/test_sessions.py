@@ -221,7 +221,6 @@ def test_p39_compact_takes_no_more_than_the_pools(name: str, encoder: Package) -
 
 RESIDENT = """
 import sys
-import allocated_networks
 import numpy as np
 import trivium
 
