@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf as infinity
-from operator import index
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,11 +22,10 @@ from ..dialects.core.arguments import (
     texts,
     whole_number,
 )
-from ..dialects.core.errors import CompileError, Invalid
+from ..dialects.core.errors import CompileError
 from ..dialects.core.machine import NATIVE, Machine, checked_names, find_machines, machine_names
 from ..runtime import SUFFIX
 from ..runtime.cores import MOST_THREADS, parse_cores
-from ..runtime.errors import RunError
 from .generation_sizes import GenerationSizes, generation_text, sizes_of_generation
 from .option import (
     check_options,
@@ -38,6 +36,7 @@ from .option import (
     size_set,
     text_pair,
 )
+from .option_checks import core_list, share_of
 
 if TYPE_CHECKING:
     from ..dialects.core.tensor import Array, Bindings
@@ -57,8 +56,7 @@ STATE_TYPES = {**HALVES, "int8": "i8"}
 PRECISIONS = (F32, TF32, *HALVES)
 
 FLOATS, INTEGERS = "floats", "integers"
-QUANTIZED = (FLOATS, INTEGERS)
-"""What quantised models are computed in."""
+QUANTIZED = (FLOATS, INTEGERS)  # what quantised models are computed in
 
 AS_GIVEN, EXACT, BYTES = "model", "exact", "i8"
 ACTIVATIONS = (AS_GIVEN, EXACT, BYTES)
@@ -71,28 +69,8 @@ CONVERTERS = (EXPORT, PNNX)
 WINOGRAD_ERROR = 2e-6
 """What a layer may lose by Winograd's method unless the user says otherwise: 2x2 tiles fit."""
 
-
 LEVELS = (0, 1, 2)
 """The levels of optimisation."""
-
-
-def _cores(value: Any) -> tuple[int, ...]:
-    """Check a list of cores; whether there are such, sessions check."""
-    try:
-        return parse_cores(value)
-    except RunError:
-        raise Invalid("must be like '0-3,8', [0, 1] or 'all'") from None
-
-
-def _share(value: Any) -> tuple[int, int]:
-    """Check a number and of how many it is."""
-    try:
-        number, of = map(index, value)
-    except (TypeError, ValueError):
-        number, of = 0, 0
-    if not 0 <= number < of:
-        raise Invalid("must be two whole numbers, the first from 0 on and below the second")
-    return number, of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -269,7 +247,7 @@ class CompileOptions:
     tune_share: tuple[int, int] = option(
         (0, 1),
         "which of what a tuning file lacks is measured: number N of every M kinds of ops",
-        _share,
+        share_of,
         flag=None,
     )
     machine: str | Sequence[str] = several_names(
@@ -324,8 +302,7 @@ class CompileOptions:
     )
     threads: int | None = option(
         None,
-        "on how many threads sessions of the package run unless they are told, by default one for "
-        "each core",
+        "on how many threads sessions run unless they are told, by default one for each core",
         optional(whole_number(1, MOST_THREADS)),
         metavar="N",
         parse=int,
@@ -336,7 +313,7 @@ class CompileOptions:
         None,
         "the cores to which sessions of the package bind their threads unless they are told, as "
         "0-3,8; none by default",
-        optional(_cores),
+        optional(core_list),
         metavar="LIST",
         rebuilds=True,
         package_only=True,
@@ -361,9 +338,7 @@ class CompileOptions:
             )
         if self.refit and (self.exact or self.generate):
             given = "exact" if self.exact else "generate"
-            raise CompileError(
-                f"refit is for one program, {given} asks for others: give one of both"
-            )
+            raise CompileError(f"refit is for one program, {given} asks for others: give one")
         if self.keep_f32 and self.element_type == F32:
             raise CompileError(
                 f"keep_f32 names nodes, but precision is '{self.precision}': nothing is in halves, "

@@ -8,7 +8,9 @@ from typing import Any
 
 import gguf
 import numpy as np
+import trivium
 from gguf import GGMLQuantizationType as Type
+from trivium.runtime.package import Package
 
 
 @dataclass(frozen=True)
@@ -352,3 +354,14 @@ def logits(
     x = _norm(model, x, kept, "output_norm")
     y = _product(x, kept, "token_embd" if model.tied else "output")
     return last_softcap * np.tanh(y / last_softcap) if last_softcap else y
+
+
+def read_in_pieces(package: Package, text: Any) -> Any:
+    """Return the logits of a text of 14 tokens, the same bits for any pieces and threads."""
+    whole, *others = (
+        np.concatenate([read.append_each(text[read.length :][:n]) for n in chunks])
+        for threads, chunks in ((1, (14,)), (2, (5, 1, 8)), (1, (1,) * 14))
+        for read in [trivium.Generator(package, threads=threads).sequence()]
+    )
+    assert all(np.array_equal(whole, each) for each in others)
+    return whole

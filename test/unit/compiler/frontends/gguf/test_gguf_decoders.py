@@ -23,12 +23,12 @@ from trivium.dialects.core.mlir import new_context
 from trivium.dialects.core.module import ops
 from trivium.dialects.core.symbol_table import symbols_of_function
 from trivium.passes.quantize.round_activations import RoundActivations
-from trivium.runtime.package import Package
 from trivium.test.unit.compiler.frontends.gguf.gguf_models import (
     Model,
     Weights,
     logits,
     plain_frequencies,
+    read_in_pieces,
     weights,
     write,
 )
@@ -171,24 +171,13 @@ def test_compiled_experts_of_few_bits(tmp_path: Path) -> None:
         )
         for rounding in ("exact", "model")
     )
-    got, error = read_in_pieces(exact), read_in_pieces(rounded) - wanted
+    got, error = read_in_pieces(exact, TEXT), read_in_pieces(rounded, TEXT) - wanted
     np.testing.assert_allclose(got, wanted, rtol=1e-4, atol=2e-5)
     assert 1e-4 < np.abs(error).max() / np.abs(wanted).max() < 2e-2
     experts = sum(array.nbytes for name, array in kept.items() if "exps" in name)
     memories = [package.manifest.memory for package in (exact, rounded)]
     sizes = [memory.weight_bytes + memory.prepared_bytes for memory in memories]
     assert sizes[0] - sizes[1] > experts * 0.8
-
-
-def read_in_pieces(package: Package) -> Any:
-    """Return the logits of a text, the same bits for any pieces and threads."""
-    whole, *others = (
-        np.concatenate([text.append_each(TEXT[text.length :][:n]) for n in chunks])
-        for threads, chunks in ((1, (14,)), (2, (5, 1, 8)), (1, (1,) * 14))
-        for text in [trivium.Generator(package, threads=threads).sequence()]
-    )
-    assert all(np.array_equal(whole, each) for each in others)
-    return whole
 
 
 def test_compiled_code_multiplies_by_few_bits(tmp_path: Path) -> None:
