@@ -37,9 +37,8 @@ def run(flags: argparse.Namespace) -> None:
             flags.refuse(f"{', '.join(given)}: both packages are compiled already")
     elif not any(map(arguments.is_package, paths)):
         arguments.refuse_key(flags, flags.first)
-    first, second = (
-        Session(_package(flags, path), threads=flags.threads, device=flags.device) for path in paths
-    )
+    options = arguments.session_options(flags)
+    first, second = (Session(_package(flags, path), **options) for path in paths)
     given = feeds.of_run(first.manifest, flags.input_files, flags.random)
     info = comparison_info(paths, compare_values(first, second, given))
     print(json_text("compare", info) if flags.json else describe_comparison(info))
