@@ -32,13 +32,6 @@ def bind_steps(
     return _bound(contents, steps, order, binds, state), busy
 
 
-def bind_body(
-    contents: Contents, steps: Sequence[Step], binds: Sequence[Bind], state: SessionState
-) -> list[Run]:
-    """Return what a body calls; at its end all of it is done."""
-    return _bound(contents, steps, _whole(contents, steps), binds, state)
-
-
 def _whole(contents: Contents, steps: Sequence[Step]) -> Schedule:
     """Return the order of steps, with a wait for the last queue."""
     order, busy = schedule(contents, steps)

@@ -313,11 +313,6 @@ class Contents(Frozen, kw_only=True):
         """Return how many arenas there are for what depends on sizes that are found."""
         return len(self.carried_arenas) + self.stages * (1 + len(self.spaces))
 
-    @property
-    def first_value(self) -> int:
-        """Return the first base behind all arenas: that of a value with memory of its own."""
-        return self.first_carried + self.arenas_of_stages
-
     def stage_of(self, base: int) -> int:
         """Return the stage of the arena that a base is; 0 for any other base."""
         if self.is_carried(base):
@@ -331,7 +326,10 @@ class Contents(Frozen, kw_only=True):
 
     @property
     def base_count(self) -> int:
-        """Return how many bases there are, in all memory spaces."""
+        """Return how many bases there are, in all memory spaces.
+
+        Behind them are those of values that a session gives memory of their own.
+        """
         return self.first_carried + self.arenas_of_stages
 
     @property

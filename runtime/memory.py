@@ -86,10 +86,10 @@ class Bases:
         """Allocate the arena of a session; `devices` has the bases in other memory spaces.
 
         Behind these are bases of `values` that a memory strategy allocates, from
-        `contents.first_value` on. Without an arena, all values are among them.
+        `contents.base_count` on. Without an arena, all values are among them.
         """
         staged = contents.arenas_of_stages
-        count = contents.first_value + values if staged or values else contents.first_space
+        count = contents.base_count + values if staged or values else contents.first_space
         self.has_arena = has_arena
         self._buffers: Buffers = contents.buffers
         self.arrays: list[NDArray[Any]] = [_NOTHING] * count

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .binding import bind_steps, schedule
 from .contents import FIRST_PORT, PROCESS, Port
+from .cores import on_cores
 from .errors import RunError
 from .frozen import Frozen
 from .loader import Loader
@@ -103,7 +104,7 @@ class Program(Frozen):
             stage=stage,
             strings=strings,
             observer=self.observer,
-            allocation=None if choice is None else choice.open(manifest.first_value),
+            allocation=None if choice is None else choice.open(manifest.base_count),
         )
 
     def bind(self, state: SessionState) -> list[Run]:
@@ -132,11 +133,7 @@ class Program(Frozen):
 
     def _on_cores(self, bound: list[Run]) -> list[Run]:
         """Return what does the same, on the cores of the program, if it has any."""
-        if not self.cores:
-            return bound
-        from .cores import on_cores
-
-        return [on_cores(self.cores, bound)]
+        return [on_cores(self.cores, bound)] if self.cores else bound
 
     def _bind_freely(
         self, steps: Sequence[Step], binds: Sequence[Bind], state: SessionState

@@ -68,6 +68,7 @@ class OneByOne:
         number, live = self._numbers[id(step)], self._live
         assert isinstance(state.bases.buffers, ValueBuffers)
         buffers = state.bases.buffers.planned
+        sizes = live.sizes(buffers, state.values)
         spans: dict[int, list[tuple[int, int, tuple[int, int]]]] = {}
         for (of_step, call), indices in live.accessed.items():
             if of_step != number or call is None:
@@ -78,7 +79,6 @@ class OneByOne:
                 offset = state.values(buffer.offset)
                 place = (ARENA, offset) if value is None else (self._first + value, 0)
                 listed.append((offset, buffer.size_bytes, place))
-            sizes = live.sizes(buffers, state.values)
             for value in live.scratch.get((number, call), ()):
                 scratch = live.values[value].scratch
                 assert scratch is not None
@@ -91,8 +91,8 @@ class OneByOne:
     ) -> Run:
         """Return what does a run, and `last` before its values are freed."""
         contents, live = self._live.manifest, self._live
-        sizes = [max(1, size) for size in live.sizes(state.bases.buffers, state.values)]
-        apart = ValueBuffers(state.bases.buffers, dict(live.numbers), self._first)
+        sizes = live.sizes(state.bases.buffers, state.values)
+        apart = ValueBuffers(state.bases.buffers, live.numbers, self._first)
         own = state.changed(bases=state.bases.at(apart))
         whole = state.changed(allocation=None)
         units: dict[int, list[Unit]] = {}
@@ -151,7 +151,8 @@ class ValueBases(Protocol):
 class AllocatingRun:
     """Do a run: each unit of it after its values get memory, and before the last of them is freed.
 
-    `sizes` are the bytes of the values, whose bases are numbered from `first` on.
+    `sizes` are the bytes of the values, whose bases are numbered from `first` on; an empty value
+    has memory, too.
     """
 
     def __init__(
@@ -166,10 +167,10 @@ class AllocatingRun:
         self._strategy = strategy
         self._bases = bases
         self._first = first
-        self._sizes = sizes
+        self._sizes = [max(1, size) for size in sizes]
         self._units = units
         self._last = last
-        self._total = sum(map(rounded, sizes))
+        self._total = sum(map(rounded, self._sizes))
 
     def __call__(self) -> None:
         strategy, bases, first, sizes = self._strategy, self._bases, self._first, self._sizes

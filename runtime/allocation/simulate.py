@@ -55,7 +55,7 @@ def simulate(live: LiveValues, values: Values, name: str) -> MemoryUse:
     strategy = STRATEGIES[name](SimulatedMemory())
     sizes = live.sizes(BuffersAt(live.manifest, values), values)
     units = [(unit.allocated, _nothing, unit.freed) for unit in live.units]
-    AllocatingRun(strategy, _NoBases(), 0, [max(1, size) for size in sizes], units, ())()
+    AllocatingRun(strategy, _NoBases(), 0, sizes, units, ())()
     return strategy.use
 
 

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from ..contents import ARENA
 from ..step import CallRuns, Locate, Run
 
-_HEADER, _ARGUMENT, _PHASE = 4, 3, 2
+HEADER, ARGUMENT, PHASE = 4, 3, 2
+"""The words of a row in a table of calls: its first ones, those of an argument and of a phase."""
 
 CallAt = Callable[[int, int, int], Run]
 """Return what makes one call: by its row, its first phase and the number of its phases."""
@@ -27,8 +28,8 @@ def constant_table(address: int, calls: int) -> NDArray[np.int64]:
     """Return a copy of the table at an address, in which the phases of a call are in its row."""
     end = 0
     for _ in range(calls):
-        _, _, arguments, phases = (ctypes.c_int64 * _HEADER).from_address(address + 8 * end)
-        end += _HEADER + _ARGUMENT * arguments + _PHASE * phases
+        _, _, arguments, phases = (ctypes.c_int64 * HEADER).from_address(address + 8 * end)
+        end += HEADER + ARGUMENT * arguments + PHASE * phases
     return np.array((ctypes.c_int64 * end).from_address(address))
 
 
@@ -43,8 +44,8 @@ def divide(
     phase = 0
     for number, row in enumerate(_rows(table, calls, has_phases)):
         arguments, phases = int(table[row + 2]), int(table[row + 3])
-        first = row + _HEADER
-        for at in range(first, first + _ARGUMENT * arguments, _ARGUMENT):
+        first = row + HEADER
+        for at in range(first, first + ARGUMENT * arguments, ARGUMENT):
             if table[at] == ARENA:
                 table[at : at + 2] = locate(number, int(table[at + 1]))
         runs.append(call_at(row, phase, phases))
@@ -57,4 +58,4 @@ def _rows(table: NDArray[np.int64], calls: int, has_phases: bool) -> Iterator[in
     for _ in range(calls):
         yield row
         arguments, phases = int(table[row + 2]), int(table[row + 3])
-        row += _HEADER + _ARGUMENT * arguments + has_phases * _PHASE * phases
+        row += HEADER + ARGUMENT * arguments + has_phases * PHASE * phases

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from ....dialects.core.sizes.atoms import Size, is_symbolic
 from ....dialects.core.sizes.dim import highest, lowest
+from ....runtime.cpu.calls_one_by_one import ARGUMENT, HEADER
 from ...program.program import Place
 from ..kernels.kernel_module import Phase
 
@@ -50,7 +51,7 @@ class CallTable:
             for word in (phase.iterations, _most_chunks(phase, grain))
         )
         self._records: dict[tuple[Size, ...], int] = {}
-        self._end = sum(4 + 3 * _arity(call) for call in calls)
+        self._end = sum(HEADER + ARGUMENT * _arity(call) for call in calls)
         self._numbers = {name: number for number, name in enumerate(self.functions)}
         self.rows = self._rows(calls)
 
