@@ -1,10 +1,9 @@
 """Rewrite ops that a target lacks into simpler ones."""
 
-import difflib
 from collections.abc import Sequence
 
 from ..dialects.core.discovery import import_all
-from ..dialects.core.errors import CompileError
+from ..dialects.core.errors import CompileError, suggestion
 from ..dialects.core.mlir import ir
 from ..dialects.core.module import Module
 from ..dialects.core.op import Op, view
@@ -29,8 +28,7 @@ class Decompose(Pass):
         named = {cls.op_name.partition(".")[2]: cls for cls in rules}
         for name in self.ops:
             if name not in named:
-                close = difflib.get_close_matches(name, named, 1)
-                hint = f", did you mean '{close[0]}'" if close else ""
+                hint = suggestion(name, named)
                 raise CompileError(f"pass '{self.name}' has no rule for op '{name}'{hint}")
         chosen = [named[name] for name in self.ops or named]
         rewrite(module, *(Decomposition(cls, rules[cls]) for cls in chosen))

@@ -5,8 +5,9 @@ source node turns them into `Diagnostic`s, and the driver raises one `CompileErr
 Any other exception is a bug of Trivium's and stays a traceback.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 
 
 class Invalid(Exception):
@@ -100,3 +101,9 @@ class InvalidNode(CompileError):
 
     A model that does not run the node is no worse for it.
     """
+
+
+def suggestion(name: str, known: Iterable[str]) -> str:
+    """Return the end of a message about a name that is not known: the one that is most like it."""
+    close = get_close_matches(name, list(known), 1)
+    return f", did you mean '{close[0]}'" if close else ""

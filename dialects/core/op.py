@@ -4,14 +4,13 @@ The verifier, the builder, constant folding, the interpreter and the property te
 from these three. Op classes are plain Python: they infer and compute without an MLIR context.
 """
 
-import difflib
 import re
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, ClassVar, TypeVar, cast
 
 from .attributes import from_attribute, read_attribute, tensor_of, to_attribute, type_of
-from .errors import Invalid, Unsupported
+from .errors import Invalid, Unsupported, suggestion
 from .fields import Accessor, AttributeField, Fields
 from .mlir import address, announce_dialect, ir
 from .operand_segments import SEGMENTS, grouped_values
@@ -310,8 +309,7 @@ class Op:
             if "." in name:
                 read_attribute(self.operation, name)
                 continue
-            close = difflib.get_close_matches(name, known, 1)
-            hint = f", did you mean '{close[0]}'" if close else ""
+            hint = suggestion(name, known)
             raise Invalid(f"has no attribute '{name}'{hint}")
         return op
 

@@ -3,12 +3,11 @@
 `verify` checks all ops. `ChangeVerifier` checks those that changed since it last saw the module.
 """
 
-import difflib
 import enum
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from .errors import CompileError, Diagnostic, Invalid, Unsupported
+from .errors import CompileError, Diagnostic, Invalid, Unsupported, suggestion
 from .location import describe
 from .mlir import ir
 from .op import OPS, Op, view
@@ -207,8 +206,7 @@ def _fault(operation: ir.Operation, allow_unregistered: bool) -> str | None:
         return _invalid(op, lambda: _verify(op))
     if allow_unregistered or operation.context.is_registered_operation(operation.name):
         return None
-    close = difflib.get_close_matches(operation.name, OPS, 1)
-    hint = f", did you mean '{close[0]}'" if close else ""
+    hint = suggestion(operation.name, OPS)
     return f"'{operation.name}' op is of no dialect{hint}"
 
 

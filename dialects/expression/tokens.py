@@ -5,12 +5,11 @@ The number of arguments of a function tells which tokens belong to it. Only `siz
 Brackets must balance nevertheless (`check_brackets`): else a part of the text is missing.
 """
 
-import difflib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..core.errors import Invalid
+from ..core.errors import Invalid, suggestion
 from .functions import FUNCTIONS, SIZE, Function
 
 
@@ -129,8 +128,7 @@ def _named(name: str, column: int) -> Function | Literal:
         return Literal(_CONSTANTS[name])
     if name in FUNCTIONS:
         return FUNCTIONS[name]
-    close = difflib.get_close_matches(name, FUNCTIONS, 1)
-    hint = f", did you mean '{close[0]}'" if close else ""
+    hint = suggestion(name, FUNCTIONS)
     raise Invalid(f"expression has '{name}' at column {column}, which is no function{hint}")
 
 

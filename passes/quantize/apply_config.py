@@ -1,10 +1,9 @@
 """Quantise a model by a config, after all its names were found, and write the config of a model."""
 
-import difflib
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 
 from ...dialects import tri
-from ...dialects.core.errors import CompileError, Diagnostic
+from ...dialects.core.errors import CompileError, Diagnostic, suggestion
 from ...dialects.core.location import node_names
 from ...dialects.core.mlir import ir
 from ...dialects.core.module import Module, ops
@@ -120,7 +119,8 @@ def _faults(model: _Model, config: QuantConfig) -> Iterator[str]:
     tensors = [*model.values, *model.weights]
     for name in [*config.tensors, *config.channels]:
         if name not in tensors:
-            yield f"no value or weights to be quantised are called '{name}'{_hint(name, tensors)}"
+            hint = suggestion(name, tensors)
+            yield f"no value or weights to be quantised are called '{name}'{hint}"
     for name, scales in config.channels.items():
         if name in model.values:
             yield f"value '{name}' is per channel, must have one scale"
@@ -140,7 +140,7 @@ def _faults(model: _Model, config: QuantConfig) -> Iterator[str]:
 def _node_faults(model: _Model, config: QuantConfig, name: str, bits: int) -> Iterator[str]:
     op = model.nodes.get(name)
     if op is None:
-        yield f"there is no node '{name}'{_hint(name, model.nodes)}"
+        yield f"there is no node '{name}'{suggestion(name, model.nodes)}"
     elif bits and not is_supported(op):
         yield f"node '{name}' is {op.op_name}, which computes in floats: must be FLOAT32"
     elif bits:
@@ -150,8 +150,3 @@ def _node_faults(model: _Model, config: QuantConfig, name: str, bits: int) -> It
                 yield f"node '{name}' is INT{bits}, but reads '{value}' without quant_info"
             elif not scale.kind.storage.endswith(str(bits)):
                 yield f"node '{name}' is INT{bits}, but reads '{value}' of {scale.kind}"
-
-
-def _hint(name: str, known: Collection[str]) -> str:
-    close = difflib.get_close_matches(name, known, 1)
-    return f", did you mean '{close[0]}'" if close else ""

@@ -1,12 +1,11 @@
 """Quantise a model: its values by a table of scales, its weights by their largest numbers."""
 
-import difflib
 from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
 from ...dialects import tri
-from ...dialects.core.errors import CompileError
+from ...dialects.core.errors import CompileError, suggestion
 from ...dialects.core.location import inner_location
 from ...dialects.core.mlir import ir
 from ...dialects.core.module import Module, ops
@@ -64,8 +63,7 @@ def quantize_by(
     known = [names[value] for value in chosen if value in names]
     for name in table.values:
         if name not in known:
-            close = difflib.get_close_matches(name, known, 1)
-            hinted = f", did you mean '{close[0]}'" if close else ""
+            hinted = suggestion(name, known)
             raise CompileError(f"no value to be quantised is called '{name}'{hinted}")
     with module.operation.context:
         kinds: dict[ir.Value, QuantizedType] = {}

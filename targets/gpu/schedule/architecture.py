@@ -1,9 +1,8 @@
 """The GPUs that code is made for, as frozen data that passes and the cost model reason about."""
 
-import difflib
 from dataclasses import dataclass
 
-from ....dialects.core.errors import CompileError
+from ....dialects.core.errors import CompileError, suggestion
 from ....dialects.tile.types import FLOAT8
 
 KIB = 1024
@@ -216,5 +215,4 @@ def _hint(name: str) -> str:
     for architecture in ARCHITECTURES:
         if plain in architecture.aliases:
             return f", did you mean '{architecture.name}'"
-    close = difflib.get_close_matches(plain, architecture_names(), 1)
-    return f", did you mean '{close[0]}'" if close else ""
+    return suggestion(plain, architecture_names())
