@@ -36,11 +36,12 @@ class Package(Frozen):
     """Hold a checked manifest and the bytes of every entry it vouches for, by name.
 
     `file` is the file that is mapped, None where the bytes are in memory. The entries of a mapped
-    file are compared with their checksums when they are first used: see `open`.
+    file are compared with their checksums when they are first used: see `open`. Those that are in
+    memory were compared.
     """
 
     manifest: Manifest
-    entries: Mapping[str, memoryview]
+    entries: CheckedEntries
     signature: "Signature | None" = None
     file: MappedFile | None = field(default=None, compare=False)
     decompressed: Decompressed = field(default_factory=Decompressed, compare=False)
@@ -58,7 +59,7 @@ class Package(Frozen):
         # By way of its text, so that it is exactly what open will find.
         manifest = Manifest.from_json(replace(manifest, entries=vouched).to_json())
         check(manifest)
-        return Package(manifest, views)
+        return Package(manifest, CheckedEntries(views))
 
     @staticmethod
     def open(
@@ -103,8 +104,7 @@ class Package(Frozen):
 
     def check_entries(self) -> None:
         """Read all entries that were not used yet; raise PackageError for a wrong checksum."""
-        for name in self.entries:
-            self.entries[name]
+        self.entries.check_all()
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the file as a whole or not at all; the same package gives the same bytes.
@@ -200,7 +200,7 @@ class Package(Frozen):
         try:
             if self.file.truncated:
                 raise PackageError("is truncated")
-            _compare_checksums(self.manifest, self.entries)
+            CheckedEntries(self.entries.unchecked, self.manifest.entries).check_all()
         except PackageError:
             raise PackageError(
                 f"{self.file.path}: was changed in place after it was opened: replace a package in "
@@ -220,22 +220,17 @@ class Package(Frozen):
     @property
     def unchecked_weights(self) -> memoryview:
         """Return the bytes of all constants, for whom calls `check_weights` before using them."""
-        entries = self.entries
-        if isinstance(entries, CheckedEntries) and WEIGHTS_ENTRY in entries:
-            return entries.unchecked[WEIGHTS_ENTRY]
-        return self.weights
+        return self.entries.unchecked.get(WEIGHTS_ENTRY) or self.weights
 
     @property
     def has_checked_weights(self) -> bool:
         """Return whether the bytes of constants have been compared with their checksum."""
-        entries = self.entries
-        return not isinstance(entries, CheckedEntries) or entries.is_checked(WEIGHTS_ENTRY)
+        return self.entries.is_checked(WEIGHTS_ENTRY)
 
     def check_weights(self) -> None:
         """Compare the bytes of constants with their checksum; raise PackageError if it differs."""
         self.check_unchanged()
-        if isinstance(self.entries, CheckedEntries):
-            self.entries.check(WEIGHTS_ENTRY)
+        self.entries.check(WEIGHTS_ENTRY)
 
     @cached_property
     def exact(self) -> "tuple[Package, ...]":
@@ -244,19 +239,13 @@ class Package(Frozen):
         return tuple(
             Package(
                 program.manifest,
-                self._selected(
+                self.entries.selected(
                     {e.name: stored[e.size, e.checksum] for e in program.manifest.entries}
                 ),
                 decompressed=self.decompressed,
             )
             for program in self.manifest.exact
         )
-
-    def _selected(self, names: Mapping[str, str]) -> Mapping[str, memoryview]:
-        """Return some entries: each key is the name of its value in a program for exact sizes."""
-        if isinstance(self.entries, CheckedEntries):
-            return self.entries.selected(names)
-        return {name: self.entries[stored] for name, stored in names.items()}
 
     def _contents(self) -> dict[str, memoryview]:
         """Return what the file holds, but for the signature."""
@@ -346,12 +335,11 @@ def _read(
     found = _verified(signed, views, accepted) if accepted or signed is not None else None
     manifest = Manifest.from_json(bytes(views.pop(MANIFEST_ENTRY)))
     _check_listed(manifest, views)
+    entries = CheckedEntries(views, manifest.entries, where or "")
     if where is None:
-        _compare_checksums(manifest, views)
+        entries.check_all()
     check(manifest)
-    if where is None:
-        return Package(manifest, views, found)
-    return Package(manifest, CheckedEntries(views, manifest.entries, where), found)
+    return Package(manifest, entries, found)
 
 
 def _verified(
@@ -382,10 +370,3 @@ def _check_listed(manifest: Manifest, views: Mapping[str, memoryview]) -> None:
             raise PackageError(
                 f"is corrupt: '{entry.name}' has {len(data)} bytes, must have {entry.size}"
             )
-
-
-def _compare_checksums(manifest: Manifest, entries: Mapping[str, memoryview]) -> None:
-    stored = entries.unchecked if isinstance(entries, CheckedEntries) else entries
-    for entry in manifest.entries:
-        if checksum(stored[entry.name]) != entry.checksum:
-            raise PackageError(f"is corrupt: the checksum of '{entry.name}' differs")

@@ -12,11 +12,11 @@ class CheckedEntries(Mapping[str, memoryview]):
     """Offer the bytes of entries by name; the first use of each compares its checksum.
 
     Raises PackageError where it differs, at every use. `where` begins that error, such as the path
-    of the file.
+    of the file. What is not among `entries` is right as it is.
     """
 
     def __init__(
-        self, views: Mapping[str, memoryview], entries: Sequence[Entry], where: str = ""
+        self, views: Mapping[str, memoryview], entries: Sequence[Entry] = (), where: str = ""
     ) -> None:
         self._views = views
         self._unchecked = {entry.name: entry.checksum for entry in entries}
@@ -56,6 +56,11 @@ class CheckedEntries(Mapping[str, memoryview]):
             if checksum(self._views[name]) != wanted:
                 raise PackageError(f"{self._where}is corrupt: the checksum of '{name}' differs")
             del self._unchecked[name]
+
+    def check_all(self) -> None:
+        """Compare all entries with their checksums, those that were compared left out."""
+        for name in self:
+            self.check(name)
 
     def selected(self, names: Mapping[str, str]) -> "CheckedEntries":
         """Return some of the entries under other names: each key is the new name of its value."""

@@ -12,6 +12,7 @@ from trivium.runtime.contents import FIRST_PORT, Memory, Port
 from trivium.runtime.cpu.code import CpuRequirements
 from trivium.runtime.cpu.part import CpuPart
 from trivium.runtime.cpu.step import CpuStep
+from trivium.runtime.file.checked_entries import CheckedEntries
 from trivium.runtime.host.step import HostStep
 from trivium.runtime.slots import Slot
 
@@ -358,7 +359,8 @@ def test_weights_off_a_cache_line_are_moved_to_one(scale: Package):
     off = bytearray(64 + 64 + 1)
     start = -np.frombuffer(off, np.uint8).ctypes.data % 64 + 1
     off[start : start + 64] = scale.weights
-    package = replace(scale, entries={**scale.entries, "weights.bin": memoryview(off)[start:][:64]})
+    entries = {**scale.entries, "weights.bin": memoryview(off)[start:][:64]}
+    package = replace(scale, entries=CheckedEntries(entries))
     session = Session(package)
     assert pointers(session)[1] % 64 == 0
     np.testing.assert_array_equal(session(ONES), RESULT)
