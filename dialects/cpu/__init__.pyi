@@ -2,6 +2,7 @@
 from ..core.op import OPS as OPS
 from .append import Append as Append
 from .block_quantized import BlockLayout as BlockLayout
+from .block_quantized import BlockProduct as BlockProduct
 from .block_quantized import PackedBlockMatMul as PackedBlockMatMul
 from .block_quantized import check_packed as check_packed
 from .blocked import Block as Block

@@ -135,7 +135,23 @@ def _row(packed: Array, dtype: str) -> Array:
     return numbers.astype(np.float32)[:, :, None]
 
 
-class PackedBlockMatMul(CpuOp):
+class BlockProduct(CpuOp, abstract=True):
+    """Base of products with matrices of few bits: the attributes that say how these are packed."""
+
+    bits: int
+    block: int
+    columns: int
+    scales: str = "f32"
+    zero_points: str = ""
+
+    anchor = True
+
+    @property
+    def layout(self) -> BlockLayout:
+        return BlockLayout(self.bits, self.block, self.scales, self.zero_points)
+
+
+class PackedBlockMatMul(BlockProduct):
     """Multiply by a matrix as `tri.block_quantized_mat_mul` does, whose columns come in panels.
 
     `w` is ui8 [panels, blocks, bytes of a block], packed by `BlockLayout.pack`; `columns` counts
@@ -145,18 +161,7 @@ class PackedBlockMatMul(CpuOp):
 
     a: Operand
     w: Operand
-    bits: int
-    block: int
-    columns: int
-    scales: str = "f32"
-    zero_points: str = ""
     y: Result
-
-    anchor = True
-
-    @property
-    def layout(self) -> BlockLayout:
-        return BlockLayout(self.bits, self.block, self.scales, self.zero_points)
 
     def infer(self, a: Tensor, w: Tensor) -> Tensor:
         need_one_of("element type of a", a.dtype, FLOATS)

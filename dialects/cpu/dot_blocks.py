@@ -16,7 +16,7 @@ from ..tri.linear_algebra.block_quantized import (
     round_blocks,
 )
 from ..tri.linear_algebra.indexed import check_index
-from .block_quantized import BlockLayout, check_packed
+from .block_quantized import BlockProduct, check_packed
 from .dialect import CpuOp
 
 SUMS = "i32"
@@ -54,7 +54,7 @@ class QuantizeBlocks(CpuOp):
         return moved, steps, moved.sum(-1, np.int32)
 
 
-class DotBlockMatMul(CpuOp):
+class DotBlockMatMul(BlockProduct):
     """Multiply what `cpu.quantize_blocks` made of a factor by a matrix of few bits.
 
     The sum of each block is exact, in i32, then scaled in f32 and added to those before. The
@@ -66,19 +66,8 @@ class DotBlockMatMul(CpuOp):
     a_scales: Operand
     a_sums: Operand
     w: Operand
-    bits: int
-    block: int
-    columns: int
-    scales: str = "f32"
-    zero_points: str = ""
     to: str = "f32"
     y: Result
-
-    anchor = True
-
-    @property
-    def layout(self) -> BlockLayout:
-        return BlockLayout(self.bits, self.block, self.scales, self.zero_points)
 
     def infer(self, a: Tensor, a_scales: Tensor, a_sums: Tensor, w: Tensor) -> Tensor:
         need_one_of("to", self.to, FLOATS)
@@ -96,7 +85,7 @@ class DotBlockMatMul(CpuOp):
         return total.reshape(*rows, self.columns).astype(numpy_dtype(self.to))
 
 
-class DotIndexedBlockMatMul(CpuOp):
+class DotIndexedBlockMatMul(BlockProduct):
     """Multiply each row by the matrix that its index names, as `cpu.dot_block_mat_mul` does.
 
     `w` is ui8 [matrices, panels, blocks, bytes of a block], `a` [blocks, rows, elements of one],
@@ -109,24 +98,13 @@ class DotIndexedBlockMatMul(CpuOp):
     a_sums: Operand
     w: Operand
     index: Operand
-    bits: int
-    block: int
-    columns: int
-    scales: str = "f32"
-    zero_points: str = ""
     to: str = "f32"
     y: Result
-
-    anchor = True
 
     @property
     def of_one(self) -> DotBlockMatMul:
         """Return the product with one of the matrices."""
         return DotBlockMatMul(**self.attributes)
-
-    @property
-    def layout(self) -> BlockLayout:
-        return self.of_one.layout
 
     def infer(
         self, a: Tensor, a_scales: Tensor, a_sums: Tensor, w: Tensor, index: Tensor

@@ -1,8 +1,9 @@
 """Call one function with many names on a cluster: what `trivium.quantize` takes as `spread`."""
 
 from collections.abc import Callable, Sequence
-from importlib import import_module
-from typing import Any, TypeVar
+from typing import TypeVar
+
+from .connection import connected
 
 T = TypeVar("T")
 
@@ -13,12 +14,7 @@ def spread(function: Callable[[str], T], names: Sequence[str]) -> list[T]:
     The function is stored once on each node. Tasks whose worker dies are run again. Returns what
     the function returns, in the order of names. Ray runs by now, or is started as `ray.init` does.
     """
-    from ...dialects.core.extras import require
-
-    require("ray", "calling a function on a cluster")
-    ray: Any = import_module("ray")
-    if not ray.is_initialized():
-        ray.init()
+    ray = connected("calling a function on a cluster")
     count = min(len(names), int(ray.cluster_resources().get("CPU", 1))) or 1
     stored, task = ray.put(function), ray.remote(max_retries=3)(call_each)
     shares = ray.get([task.remote(stored, list(names[start::count])) for start in range(count)])

@@ -2,9 +2,10 @@
 
 import tempfile
 from collections.abc import Mapping
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from .connection import connected
 
 if TYPE_CHECKING:
     from ...compiler.source import Source
@@ -34,14 +35,10 @@ def tune(
     where the file, or a worker, is of another CPU than the one that calls.
     """
     from ...dialects.core.errors import CompileError
-    from ...dialects.core.extras import require
     from ...dialects.core.machine import host_machine
     from ...targets.cpu.schedule.tuning_file import tuning_format
 
-    require("ray", "tuning on a cluster")
-    ray: Any = import_module("ray")
-    if not ray.is_initialized():
-        ray.init(address=address)
+    ray = connected("tuning on a cluster", address)
     known = Path(file).read_text() if Path(file).exists() else ""
     before = _entries(known, file) if known else {}
     task = ray.remote(max_retries=3)(measure_share)

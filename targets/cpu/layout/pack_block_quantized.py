@@ -47,8 +47,7 @@ class _Packing(MachinePattern):
         self, op: Product, width: int, rewriter: Rewriter
     ) -> tuple[ir.Value, dict[str, Any]]:
         """Return the packed matrices, and the attributes that say how; none are empty."""
-        stored = [op.w, op.scales, *([] if op.zero_points is None else [op.zero_points])]
-        w, scales, *zeros = map(rewriter.constant, stored)
+        w, scales, *zeros = map(rewriter.constant, _stored(op))
         scales = scales if tensor_of(op.scales.type).dtype != "f32" else _shortest(scales)
         types = [dtype_of(array.dtype) for array in (scales, *zeros)]
         layout = BlockLayout(op.bits, op.block, *types)
@@ -64,7 +63,7 @@ class _Packing(MachinePattern):
 
     def check(self, op: Product, rewriter: Rewriter) -> None:
         """Raise NoMatch unless the matrices are constant, and there is something to multiply."""
-        for value in (op.w, op.scales, *([] if op.zero_points is None else [op.zero_points])):
+        for value in _stored(op):
             rewriter.need_constant(value)
         if not tensor_of(op.a.type).shape[-1] or not tensor_of(op.w.type).size:
             raise NoMatch("is empty")
@@ -107,6 +106,11 @@ class _PackIndexed(_Packing):
                 *_rounded(op), weight, op.index, to=a.dtype, **given
             )
             rewriter.replace(op, made)
+
+
+def _stored(op: Product) -> list[ir.Value]:
+    """Return the bytes of matrices, their scales and, if there are any, zero points."""
+    return [op.w, op.scales, *([] if op.zero_points is None else [op.zero_points])]
 
 
 def _rounded(op: Product) -> tuple[ir.Value, ir.Value, ir.Value]:
