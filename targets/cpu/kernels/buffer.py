@@ -112,10 +112,13 @@ class Buffer(StridedBuffer):
         type_ = ir.VectorType.get([width], storage_type(dtype))
         return unpack(vector.bitcast(type_, bytes_), dtype)
 
-    def prefetch(self, position: IndexExpr, writes: bool = False) -> None:
-        """Prefetch the cache line at a flat position, which may be outside of the memory."""
-        kept_in_second_level = 2
-        memref.PrefetchOp(self.memory, [position.ssa], writes, kept_in_second_level, True)
+    def prefetch(self, position: IndexExpr, writes: bool = False, level: int = 2) -> None:
+        """Prefetch the cache line at a flat position, which may be outside of the memory.
+
+        `level` is that of the nearest cache that is to hold it.
+        """
+        locality = 4 - level
+        memref.PrefetchOp(self.memory, [position.ssa], writes, locality, True)
 
     def _load_contiguous(self, at: IndexExpr, lanes: Lanes) -> Any:
         type_ = ir.VectorType.get([lanes.width], storage_type(self.dtype))

@@ -58,8 +58,7 @@ class BlockContraction(Contraction):
     """Multiply words of rounded rows by numbers of few bits, four bytes at a time.
 
     `multiply` takes unsigned bytes of the panel `stored` first, then those of a row. The sum of a
-    block, less the zero point times the sum of the row's numbers, is exact. Panels are read faster
-    without prefetches: requests for lines that the processor foresees delay it.
+    block, less the zero point times the sum of the row's numbers, is exact.
     """
 
     stored: BlockPanel
@@ -90,6 +89,7 @@ class _Tile:
     def block(self, number: IndexExpr, totals: Carried) -> Carried:
         """Add the products of a block to the totals."""
         layout, base = self.columns.layout, self.columns.base(number)
+        self.columns.prefetch_block(base)
         zeros = self.columns.zeros(base, "f32" if self._fractions else VNNI)
         row_sums = self._loaded(self.how.rounded.sums, number)
         none = zero(VNNI, Lanes(self.columns.lanes))

@@ -16,10 +16,11 @@ from ..index import Carried, IndexExpr, carry
 from ..value import Value, arith, element_type, llvm
 from .panels import LINE, STREAMED, Panel, Step
 
-AHEAD = 6 << 10
-"""How many bytes before they are read words are prefetched.
+AHEAD = 12 << 10
+"""How many bytes before they are read words are prefetched, into the first-level cache.
 
-It takes as many instructions to scale the words of a block as a processor looks ahead.
+It takes as many instructions to multiply the words of a block as a processor looks ahead, and it
+foresees the lines of a panel no longer once it has read those of an epilogue.
 """
 
 UNROLLED = 4
@@ -119,13 +120,17 @@ class BlockColumns:
         ]
         return [z if z.is_float else z.cast("i32").cast(dtype) for z in zeros]
 
+    def prefetch_block(self, base: IndexExpr) -> None:
+        """Prefetch a later block than the one that starts at a place."""
+        self._prefetch(base, self.layout.column_bytes)
+
     def _prefetch(self, start: IndexExpr, size: int) -> None:
         """Prefetch bytes of each column, so many, that come later than those at a place."""
         if likely(self.panels.tensor.size_bytes) < STREAMED:
             return
         place = start + (self.first * size + AHEAD)
         for line in range(0, self.vectors * self.lanes * size, LINE):
-            self.panels.prefetch(place + line)
+            self.panels.prefetch(place + line, level=1)
 
     def _load(self, base: IndexExpr, offset: IndexExpr, dtype: str, vector: int) -> Value:
         size = DTYPES[dtype].itemsize
