@@ -4,11 +4,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from .....dialects.core.tensor import Shape
+from .....dialects.core.tensor import DTYPES, Shape
 from ..buffer import Buffer, Lanes, tail_mask, vector
 from ..index import IndexExpr, for_each, rolled
 from ..value import Value, strict_numbers
 from .contraction import splat
+from .panels import LINE
+
+AHEAD = 4 << 10
+"""How many bytes before they are read rows are prefetched.
+
+Processors foresee rows that follow one another, but not far enough: there is much to do for each.
+"""
 
 Columns: TypeAlias = list[tuple[int, Lanes]]
 """The vectors of a row: the first column of each, and its lanes."""
@@ -71,6 +78,14 @@ def _joined(a: Value, b: Value, width: int, step: int) -> Value:
     high = [lane + step if not lane & step else width + lane for lane in lanes]
     one, other = (vector.shuffle(a.ssa, b.ssa, order) for order in (low, high))
     return a.with_ssa(one) + a.with_ssa(other)
+
+
+def prefetch_row(matrix: Buffer, row: IndexExpr) -> None:
+    """Prefetch a later row than one that is read now, into the first-level cache."""
+    size, itemsize = matrix.shape[-1], DTYPES[matrix.dtype].itemsize
+    later = row + max(1, AHEAD // (size * itemsize))
+    for column in range(0, size, LINE // itemsize):
+        matrix.prefetch(matrix.position([later, IndexExpr(column)]), level=1)
 
 
 def rows_from(matrix: Buffer, first: IndexExpr) -> Buffer:

@@ -21,7 +21,7 @@ from ...kernels.epilogue import Epilogue
 from ...kernels.functions.approximation import exp
 from ...kernels.index import IndexExpr, carry, for_each, index_of, when
 from ...kernels.products.contraction import splat
-from ...kernels.products.row_products import Columns, columns_of
+from ...kernels.products.row_products import Columns, columns_of, prefetch_row
 from ...kernels.reduction import Reduction
 from ...kernels.value import Value
 from ...kernels.windows import neighbours, splat_index
@@ -233,6 +233,7 @@ class ChunkedAttention:
             taken = vectors[part : part + size]
 
             def step(row: IndexExpr, now: list[Value], taken: Columns = taken) -> list[Value]:
+                prefetch_row(values, row)
                 loaded = [
                     values.load([row, IndexExpr(c)], lanes).cast(self.dtype) for c, lanes in taken
                 ]

@@ -1,8 +1,7 @@
 """Attention of a few queries to a cache, which reads each row once, where it is.
 
 Scores are products along rows, for all queries that share a head of keys. Chunks of rows are
-independent iterations, which leave what they have in scratch. Rows follow one another, so that
-processors foresee them: requests for them in advance make reading slower.
+independent iterations, which leave what they have in scratch.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,6 +16,7 @@ from ...kernels.products.contraction import splat
 from ...kernels.products.row_products import (
     Columns,
     columns_of,
+    prefetch_row,
     row_products,
     rows_from,
 )
@@ -144,6 +144,8 @@ class FewQueries(ChunkedAttention):
 
         def block(row: IndexExpr, last: IndexExpr | None) -> None:
             rows = [row + lane for lane in range(self.lanes)]
+            for each in rows:
+                prefetch_row(keys, each)
             if last is not None:
                 rows = [each.minimum(last) for each in rows]
 
