@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from .....dialects import tri
 from .....dialects.core.sizes.checks import need_static
 from .....dialects.core.sizes.dim import ceildiv
+from .....dialects.core.tensor import DTYPES
 from ....kernels.arithmetic import compute_dtype
 from ...kernels.buffer import Buffer, Lanes, zero
 from ...kernels.builder import KernelBuilder
@@ -21,6 +22,7 @@ from ...kernels.epilogue import Epilogue
 from ...kernels.functions.approximation import exp
 from ...kernels.index import IndexExpr, carry, for_each, index_of, when
 from ...kernels.products.contraction import splat
+from ...kernels.products.panels import LINE
 from ...kernels.products.row_products import Columns, columns_of, prefetch_row
 from ...kernels.reduction import Reduction
 from ...kernels.value import Value
@@ -68,15 +70,29 @@ class RowScales:
 
     whole: Buffer
     some: Buffer
+    width: int
 
     @classmethod
     def of(cls, whole: Buffer | None, kernel: KernelBuilder) -> "RowScales | None":
-        return whole and cls(whole, kernel.private((CHUNK,), whole.dtype))
+        if whole is None:
+            return None
+        return cls(whole, kernel.private((CHUNK,), whole.dtype), kernel.lanes(whole.dtype))
 
     def take(self, head: Sequence[IndexExpr], begin: IndexExpr, count: IndexExpr) -> None:
-        """Copy those of a chunk, where a whole vector can be read also at the end."""
-        scales = self.whole.part(head)
-        for_each(count, lambda row: self.some.store(scales.load([begin + row]), [row]))
+        """Copy those of a chunk, where a whole vector can be read also at the end.
+
+        Those of the next chunk are prefetched.
+        """
+        scales, width = self.whole.part(head), self.width
+        whole = count // width * width
+
+        def copy(row: IndexExpr, lanes: Lanes | None = None) -> None:
+            self.some.store(scales.load([begin + row], lanes), [row], lanes)
+
+        for_each(whole, lambda row: copy(row, Lanes(width)), step=width)
+        for_each(count, copy, start=whole)
+        for row in range(0, CHUNK, LINE // DTYPES[scales.dtype].itemsize):
+            scales.prefetch(scales.position([begin + (row + CHUNK)]), level=1)
 
     def apply(self, value: Value, row: IndexExpr, lanes: Lanes) -> Value:
         """Multiply what neighbouring rows of the chunk have by their scales."""
