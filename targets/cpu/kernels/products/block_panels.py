@@ -14,14 +14,7 @@ from .....dialects.cpu.block_quantized import BYTES, BlockLayout
 from ..buffer import Buffer, Lanes, zero
 from ..index import Carried, IndexExpr, carry
 from ..value import Value, arith, element_type, llvm
-from .panels import LINE, STREAMED, Panel, Step
-
-AHEAD = 12 << 10
-"""How many bytes before they are read words are prefetched, into the first-level cache.
-
-It takes as many instructions to multiply the words of a block as a processor looks ahead, and it
-foresees the lines of a panel no longer once it has read those of an epilogue.
-"""
+from .panels import AHEAD, LINE, STREAMED, Panel, Step
 
 UNROLLED = 4
 """The most words of a block for which there is code of their own; more are a loop."""

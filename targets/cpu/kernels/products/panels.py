@@ -27,6 +27,13 @@ LINE = 64
 STREAMED = 256 << 10
 """Bytes from which on weights are prefetched: no first-level cache is as large."""
 
+AHEAD = 12 << 10
+"""How many bytes before they are read once weights are prefetched, into the first-level cache.
+
+There is as much to do for each line as a processor looks ahead, and it foresees the lines of a
+panel no longer once it has read those of an epilogue.
+"""
+
 
 class Panel:
     """Load the right-hand side of one panel of columns, a row of the depth at a time."""
@@ -137,38 +144,36 @@ class StoredPanel(Panel):
         plain = Lanes(masks[0].width)
         if self.ahead and self._streams:
             for v in range(len(masks)):
-                self.panels.prefetch(row + (v * plain.width + self.ahead))
+                self.panels.prefetch(row + (v * plain.width + self.ahead), level=1)
         loaded = [flat.load([row + v * plain.width], plain) for v in range(len(masks))]
         return [convert(value, self.dtype) if self.dtype else value for value in loaded]
 
     def fetch_next(self, start: IndexExpr, tile: IndexExpr, tiles: Size) -> Fetch | None:
         """Prefetch an equal share of the next panel in each tile."""
         panels, size, columns = self.panels.shape
-        if self.tile.columns != columns or self.ahead:
+        if self.tile.columns != columns or self.ahead or not self._streams:
             return None
-        if likely(tiles) < 2 or likely(panels) < 2 or not self._streams:
-            return None
-        if is_symbolic(tiles):
+        if is_symbolic(tiles) or tiles == 1:
             return self._fetch_next_if_shared(start, tile, tiles)
+        if likely(panels) < 2:
+            return None
         share = ceildiv(columns, tiles)
         first = (start + columns) * size + tile * (size * share)
         return lambda depth: self.panels.prefetch(first + self._row(depth) * share)
 
     def _fetch_next_if_shared(self, start: IndexExpr, tile: IndexExpr, tiles: Size) -> Fetch:
-        """Prefetch a share of the next panel; what is read anyway, if there is one tile only.
-
-        Two tiles have the most to fetch in a step, of half a row.
-        """
+        """Prefetch a share of the next panel; if there is one tile only, what it reads later."""
         _, size, columns = self.panels.shape
+        bits = DTYPES[self.panels.dtype].bits
         shared = least(greatest(tiles - 1, 0), 1)
         share = ceildiv(columns, greatest(tiles, 1))
-        first = (start + shared * columns) * size + tile * (size * share)
-        line = LINE * 8 // DTYPES[self.panels.dtype].bits
+        later = shared * (size * columns) + (1 - shared) * (AHEAD * 8 // bits)
+        first = start * size + later + tile * (size * share)
 
         def fetch(depth: Sequence[IndexExpr]) -> None:
             place = first + self._row(depth) * share
-            for offset in range(0, columns // 2, line):
-                self.panels.prefetch(place + offset)
+            for offset in range(0, columns, LINE * 8 // bits):
+                self.panels.prefetch(place + offset, level=1)
 
         return fetch
 
