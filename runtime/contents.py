@@ -96,8 +96,8 @@ class Port(Frozen):
 class Buffer(Frozen):
     """Place one tensor at `offset` bytes into a base.
 
-    `name` is the source value that it holds; `sources` lists all source values equal to it.
-    `layout` describes the order of its elements where that is not the model's.
+    `name` is the source value that it holds. `layout` describes the order of its elements where
+    that is not the model's.
     """
 
     name: str
@@ -105,7 +105,6 @@ class Buffer(Frozen):
     offset: Size
     shape: tuple[Size, ...]
     dtype: str
-    sources: tuple[str, ...] = ()
     layout: str = ""
 
     @property
