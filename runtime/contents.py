@@ -165,11 +165,16 @@ class RunSettings(Frozen):
 
 
 class Entry(Frozen):
-    """Vouch for one file of the package."""
+    """Vouch for one file of the package.
+
+    A large one has a checksum for each of its `ranges`, so that a run need not read the whole; its
+    own `checksum` is then that of the text of these.
+    """
 
     name: str
     size: int
     checksum: str
+    ranges: tuple[str, ...] = field(default=(), metadata=LEFT_OUT)
 
 
 class Part(Kind):

@@ -3,7 +3,7 @@
 import os
 import zlib
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import field, replace
 from functools import cached_property
 from io import BytesIO
@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 from weakref import WeakValueDictionary
 
 from .checks import check
-from .contents import SIGNATURE_ENTRY, WEIGHTS_ENTRY, Entry
+from .contents import SIGNATURE_ENTRY, WEIGHTS_ENTRY
 from .errors import PackageError, RunError
 from .file import archive
-from .file.checked_entries import CheckedEntries
-from .file.checksum import checksum
+from .file.checked_entries import CheckedEntries, Span, check_ranges, vouched
 from .file.compression import SUFFIX, Decompressed, compressed
 from .file.file_bytes import Identity, MappedFile, path_of, read_file
 from .frozen import Frozen
@@ -55,9 +54,9 @@ class Package(Frozen):
         for name in (MANIFEST_ENTRY, SIGNATURE_ENTRY):
             if name in views:
                 raise PackageError(f"entry '{name}' is written by save, must not be given")
-        vouched = tuple(_vouched(name, data) for name, data in views.items())
+        listed = tuple(vouched(name, data) for name, data in views.items())
         # By way of its text, so that it is exactly what open will find.
-        manifest = Manifest.from_json(replace(manifest, entries=vouched).to_json())
+        manifest = Manifest.from_json(replace(manifest, entries=listed).to_json())
         check(manifest)
         return Package(manifest, CheckedEntries(views))
 
@@ -150,12 +149,12 @@ class Package(Frozen):
         names = frozenset({WEIGHTS_ENTRY, *(space.weights_entry for space in spaces)})
         whole = {name for name in self.entries if _own_name(name) in names}
         entries = compressed(self.entries, frozenset(whole))
-        made = {name: _vouched(name + SUFFIX, entries[name + SUFFIX]) for name in whole}
+        made = {name: vouched(name + SUFFIX, entries[name + SUFFIX]) for name in whole}
         stored = {(e.size, e.checksum): e.name for e in self.manifest.entries}
         exact: list[ExactProgram] = []
         for program in self.manifest.exact:
             listed = (
-                replace(made[kept], name=each.name + SUFFIX)
+                replace(made[kept], name=each.name + SUFFIX, ranges=())
                 if (kept := stored[each.size, each.checksum]) in made
                 else each
                 for each in program.manifest.entries
@@ -224,13 +223,16 @@ class Package(Frozen):
 
     @property
     def has_checked_weights(self) -> bool:
-        """Return whether the bytes of constants have been compared with their checksum."""
+        """Return whether all bytes of constants have been compared with their checksums."""
         return self.entries.is_checked(WEIGHTS_ENTRY)
 
-    def check_weights(self) -> None:
-        """Compare the bytes of constants with their checksum; raise PackageError if it differs."""
+    def check_weights(self, spans: Sequence[Span] | None = None) -> None:
+        """Compare the bytes of constants, or some of them, with their checksums.
+
+        Raises PackageError where one differs.
+        """
         self.check_unchanged()
-        self.entries.check(WEIGHTS_ENTRY)
+        self.entries.check(WEIGHTS_ENTRY, spans)
 
     @cached_property
     def exact(self) -> "tuple[Package, ...]":
@@ -280,10 +282,6 @@ def _mapped(path: str) -> Package:
         return found
     package = replace(_read(file.data, where=f"{path}: "), file=file)
     return _OPEN.setdefault(file.identity, package)
-
-
-def _vouched(name: str, data: memoryview) -> Entry:
-    return Entry(name, len(data), checksum(data))
 
 
 def _without(manifest: Manifest, names: Collection[str]) -> Manifest:
@@ -370,3 +368,4 @@ def _check_listed(manifest: Manifest, views: Mapping[str, memoryview]) -> None:
             raise PackageError(
                 f"is corrupt: '{entry.name}' has {len(data)} bytes, must have {entry.size}"
             )
+        check_ranges(entry)
