@@ -48,10 +48,14 @@ def build(model: Source | Package, options: CompileOptions) -> Package:
 
 
 def _build(model: Source | Package, options: CompileOptions) -> Package:
-    if not options.compress:
-        return _built(model, options)
-    require("zstandard", "compressing constants")
-    return _built(model, options).compressed()
+    if options.compress:
+        require("zstandard", "compressing constants")
+    package = _built(model, options)
+    if options.compress:
+        package = package.compressed()
+    if options.external_weights:
+        package = package.with_external_weights(options.external_weights)
+    return package
 
 
 def _built(model: Source | Package, options: CompileOptions) -> Package:

@@ -168,13 +168,16 @@ class Entry(Frozen):
     """Vouch for one file of the package.
 
     A large one has a checksum for each of its `ranges`, so that a run need not read the whole; its
-    own `checksum` is then that of the text of these.
+    own `checksum` is then that of the text of these. The bytes of one with a `file` are there, from
+    `offset` on, and not in the package: the name is that of a file in the folder of the package.
     """
 
     name: str
     size: int
     checksum: str
     ranges: tuple[str, ...] = field(default=(), metadata=LEFT_OUT)
+    file: str = field(default="", metadata=LEFT_OUT)
+    offset: int = field(default=0, metadata=LEFT_OUT)
 
 
 class Part(Kind):

@@ -13,6 +13,7 @@ from .binding import bind_steps, schedule
 from .contents import FIRST_PORT, PROCESS, Port
 from .cores import on_cores
 from .errors import RunError
+from .file.vouching import RANGE
 from .frozen import Frozen
 from .loader import Loader
 from .manifest import Manifest
@@ -152,6 +153,8 @@ class Program(Frozen):
     @cached_property
     def _weights_read(self) -> "Spans":
         """Return the bytes of the constants that runs read, None for all."""
+        if self.package.manifest.memory.weight_bytes <= RANGE:
+            return None
         from .observe import weights_read
 
         if self.selection is None:

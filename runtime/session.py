@@ -267,9 +267,9 @@ class Session(AsyncRuns, DeviceRuns, AddressRuns, Observing):
         """
         self._alone(self._update_weights, weights)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the package to `path`."""
-        self._program.package.save(path)
+    def save(self, path: str | os.PathLike[str], *, external_weights: str | None = None) -> None:
+        """Write the package to `path`: arguments and errors are those of `Package.save`."""
+        self._program.package.save(path, external_weights=external_weights)
 
     def close(self) -> None:
         """Free what the session has on a GPU when its runs are over; it cannot run any more."""

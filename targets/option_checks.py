@@ -6,6 +6,7 @@ from typing import Any
 from ..dialects.core.errors import Invalid
 from ..runtime.cores import parse_cores
 from ..runtime.errors import RunError
+from ..runtime.file.archive import NAMES, is_name
 
 
 def core_list(value: Any) -> tuple[int, ...]:
@@ -14,6 +15,13 @@ def core_list(value: Any) -> tuple[int, ...]:
         return parse_cores(value)
     except RunError:
         raise Invalid("must be like '0-3,8', [0, 1] or 'all'") from None
+
+
+def file_beside(value: Any) -> str:
+    """Check the name of a file in the folder of a package; an empty one is no file."""
+    if isinstance(value, str) and (not value or is_name(value.encode(errors="replace"))):
+        return value
+    raise Invalid(f"must name a file in the folder of the package: {NAMES}")
 
 
 def share_of(value: Any) -> tuple[int, int]:

@@ -37,7 +37,7 @@ from .option import (
     size_set,
     text_pair,
 )
-from .option_checks import core_list, share_of
+from .option_checks import core_list, file_beside, share_of
 
 if TYPE_CHECKING:
     from ..dialects.core.tensor import Array, Bindings
@@ -248,6 +248,15 @@ class CompileOptions:
         "compress the constants of the package by zstandard (trivium[compress]): its file is "
         "smaller, but sessions have constants in memory of their own and do not map the file's",
         flag,
+        package_only=True,
+        rebuilds=True,
+    )
+    external_weights: str = option(
+        "",
+        "a file in the folder of the package that gets its constants, which other packages may "
+        "share; by default they are in the package",
+        file_beside,
+        metavar="FILE",
         package_only=True,
         rebuilds=True,
     )

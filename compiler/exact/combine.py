@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from ...runtime.contents import RunSettings
-from ...runtime.file.checked_entries import vouched
+from ...runtime.file.vouching import vouched
 from ...runtime.manifest import ExactProgram
 from ...runtime.package import Package
 from ...targets.core import Target

@@ -5,39 +5,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from ..contents import Entry
 from ..errors import PackageError
 from ..fork import ForkSafeLock
-from .checksum import checksum
-
-RANGE = 2 << 20
-"""How many bytes of an entry have a checksum of their own where it has more than these."""
+from .checksum import has_checksum
+from .vouching import RANGE
 
 Span = tuple[int, int]
 """The begin and the end of some bytes of an entry."""
-
-
-def vouched(name: str, data: memoryview) -> Entry:
-    """Return the entry of a manifest for some bytes."""
-    if len(data) <= RANGE:
-        return Entry(name, len(data), checksum(data))
-    ranges = tuple(checksum(data[at : at + RANGE]) for at in range(0, len(data), RANGE))
-    return Entry(name, len(data), _of_ranges(ranges), ranges)
-
-
-def check_ranges(entry: Entry) -> None:
-    """Raise PackageError unless an entry has the checksums that `vouched` would give it."""
-    count = -(-entry.size // RANGE) if entry.size > RANGE else 0
-    if len(entry.ranges) != count:
-        raise PackageError(
-            f"is corrupt: '{entry.name}' has {len(entry.ranges)} checksums of ranges, must have "
-            f"{count} for {entry.size} bytes"
-        )
-    if count and entry.checksum != _of_ranges(entry.ranges):
-        raise PackageError(
-            f"is corrupt: the checksum of '{entry.name}' is not that of its {count} ranges"
-        )
-
-
-def _of_ranges(ranges: Sequence[str]) -> str:
-    return checksum(memoryview(" ".join(ranges).encode()))
 
 
 class _Unchecked:
@@ -45,6 +17,7 @@ class _Unchecked:
 
     def __init__(self, entry: Entry) -> None:
         sums = entry.ranges or (entry.checksum,)
+        self.spelled = f"'{entry.name}' in '{entry.file}'" if entry.file else f"'{entry.name}'"
         self._step = RANGE if entry.ranges else max(entry.size, 1)
         self.left = dict(enumerate(sums))
 
@@ -57,7 +30,7 @@ class _Unchecked:
     def compare(self, number: int, data: memoryview) -> bool:
         """Compare a range of the entry with its checksum; return whether they are equal."""
         start = number * self._step
-        if checksum(data[start : start + self._step]) != self.left[number]:
+        if not has_checksum(data[start : start + self._step], self.left[number]):
             return False
         del self.left[number]
         return True
@@ -113,7 +86,9 @@ class CheckedEntries(Mapping[str, memoryview]):
                 return
             for number in sorted(found.left if spans is None else found.touched(spans)):
                 if not found.compare(number, self._views[name]):
-                    raise PackageError(f"{self._where}is corrupt: the checksum of '{name}' differs")
+                    raise PackageError(
+                        f"{self._where}is corrupt: the checksum of {found.spelled} differs"
+                    )
             if not found.left:
                 del self._unchecked[name]
 

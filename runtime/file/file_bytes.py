@@ -38,7 +38,7 @@ class MappedFile:
         self._handle = file.fileno()
         status = os.fstat(self._handle)
         self._stamp = status.st_size, status.st_mtime_ns
-        self.identity: Identity = (status.st_dev, status.st_ino, *self._stamp)
+        self.identity = identity_of(status)
         if not self._stamp[0]:
             raise _empty()
         self.data = memoryview(mmap.mmap(self._handle, 0, access=mmap.ACCESS_READ))
@@ -60,6 +60,23 @@ class MappedFile:
     def _read_stamp(self) -> _Stamp:
         status = os.fstat(self._handle)
         return status.st_size, status.st_mtime_ns
+
+
+def identity_of(status: os.stat_result) -> Identity:
+    """Return what identifies a file that nobody has changed."""
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
+
+
+def share_mapping(file: MappedFile) -> MappedFile:
+    """Return the mapping of the same file that this process has, if nobody has changed the file."""
+    found = _MAPPED.get(file.identity)
+    if found is not None and not found.touched:
+        return found
+    _MAPPED[file.identity] = file
+    return file
+
+
+_MAPPED: "weakref.WeakValueDictionary[Identity, MappedFile]" = weakref.WeakValueDictionary()
 
 
 def read_file(path: str | os.PathLike[str]) -> memoryview:

@@ -45,12 +45,16 @@ class MemoryInfo:
 
 @dataclass(frozen=True)
 class SizeInfo:
-    """Give the size of a part of the file, and its number of entries; `unit` is their noun."""
+    """Give the size of a part of the package, and its number of entries; `unit` is their noun.
+
+    `file` is the one beside the package that has the part, empty for what is in the package.
+    """
 
     content: str
     bytes: int
     entries: int
     unit: str
+    file: str
 
 
 @dataclass(frozen=True)
@@ -206,11 +210,12 @@ def _parts(manifest: Manifest) -> list[Part]:
 
 def _sizes(manifest: Manifest) -> Iterator[SizeInfo]:
     """Yield the sizes of the entries in the file, by their content."""
-    sizes = {entry.name: entry.size for entry in manifest.entries}
+    entries = {entry.name: entry for entry in manifest.entries}
     for kind in _entry_kinds(manifest):
-        found = [sizes[name] for name in kind.names if name in sizes]
+        found = [entries[name] for name in kind.names if name in entries]
         if found:
-            yield SizeInfo(kind.content, sum(found), len(found), kind.unit)
+            size, file = sum(entry.size for entry in found), found[0].file
+            yield SizeInfo(kind.content, size, len(found), kind.unit, file)
 
 
 def _entry_kinds(manifest: Manifest) -> Iterator[EntryKind]:
