@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from ..dialects.core.arguments import listed
 from ..dialects.core.attributes import types_read_once
 from ..dialects.core.extras import require
 from ..dialects.core.mlir import new_context
@@ -51,6 +52,8 @@ def _build(model: Source | Package, options: CompileOptions) -> Package:
     if options.compress:
         require("zstandard", "compressing constants")
     package = _built(model, options)
+    if options.strip:
+        package = package.stripped(listed(options.strip))
     if options.compress:
         package = package.compressed()
     if options.external_weights:

@@ -1,7 +1,7 @@
 """Open and save a package: one file that holds all a session needs."""
 
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import field, replace
 from functools import cached_property
@@ -16,6 +16,7 @@ from .file import archive
 from .file.checked_entries import CheckedEntries, Span
 from .file.compression import SUFFIX, Decompressed, compressed
 from .file.file_bytes import Identity, MappedFile, path_of, read_file
+from .file.optional_entries import checked_kinds, kept_kinds, kind_of, own_name
 from .file.read_package import MANIFEST_ENTRY, manifest_of, read_package
 from .file.vouching import check_external, listed
 from .frozen import Frozen
@@ -106,21 +107,29 @@ class Package(Frozen):
         """Read all entries that were not used yet; raise PackageError for a wrong checksum."""
         self.entries.check_all()
 
-    def save(self, path: str | os.PathLike[str], *, external_weights: str | None = None) -> None:
+    def save(
+        self,
+        path: str | os.PathLike[str],
+        external_weights: str | None = None,
+        strip: Iterable[str] = (),
+    ) -> None:
         """Write the file as a whole or not at all; the same package gives the same bytes.
 
         A file of that name is replaced by rename: sessions that have mapped it keep the old one.
         Constants are written to the file `external_weights` in its folder, as they are in
         `with_external_weights`, or, if that is None, where the package has them. Such a file is
         left as it is where it has these bytes; one that has others must belong to the package that
-        is replaced.
+        is replaced. Entries of the kinds `strip` are left out, as `stripped` does it.
         """
         from .file.atomic_file import atomic_file
         from .file.external import write_beside
 
         path = path_of(path)
         if external_weights is not None:
-            self.with_external_weights(external_weights).save(path)
+            self.with_external_weights(external_weights).save(path, strip=strip)
+            return
+        if names := checked_kinds(strip):
+            self.stripped(names).save(path)
             return
         self.check_unchanged()
         try:
@@ -157,17 +166,26 @@ class Package(Frozen):
         )
         return Package.create(replace(self.manifest, entries=tuple(entries)), self.entries)
 
-    def without(self, names: Collection[str]) -> "Package":
-        """Return the package without entries of some names, also of programs for exact sizes.
+    def stripped(self, kinds: Iterable[str]) -> "Package":
+        """Return the package without entries of some `KINDS`: `ir`, `calls`, `tuning`, `sources`.
 
-        It has no signature. Runs may need them: what is left is not checked for that.
+        It has no signature. Raises RunError for other kinds.
         """
         self.check_unchanged()
-        exact = tuple(
-            replace(each, manifest=_without(each.manifest, names)) for each in self.manifest.exact
-        )
-        kept = {name: data for name, data in self.entries.items() if _own_name(name) not in names}
-        return Package.create(replace(self.manifest, exact=exact), kept)
+        names = checked_kinds(kinds)
+
+        def without(manifest: Manifest) -> Manifest:
+            kept = (each for each in manifest.entries if kind_of(each.name) not in names)
+            return replace(manifest, entries=tuple(kept))
+
+        exact = (replace(e, manifest=without(e.manifest)) for e in self.manifest.exact)
+        kept = {name: self.entries[name] for name in self.entries if kind_of(name) not in names}
+        return Package.create(replace(self.manifest, exact=tuple(exact)), kept)
+
+    @property
+    def kept(self) -> tuple[str, ...]:
+        """Return the kinds of entries in it that no run needs, as `stripped` takes them."""
+        return kept_kinds(self.entries)
 
     def compressed(self) -> "Package":
         """Return the package with its constants compressed; sessions decompress them to memory.
@@ -292,7 +310,7 @@ class Package(Frozen):
         """Return the names of the entries that have constants, those of programs among them."""
         spaces = (space for p in (self, *self.exact) for space in p.manifest.spaces)
         names = {WEIGHTS_ENTRY, *(space.weights_entry for space in spaces)}
-        return frozenset(n for n in self.entries if _own_name(n).removesuffix(SUFFIX) in names)
+        return frozenset(n for n in self.entries if own_name(n).removesuffix(SUFFIX) in names)
 
     @property
     def _apart(self) -> frozenset[str]:
@@ -347,15 +365,6 @@ def _files_named_at(path: str) -> set[str]:
     with suppress(PackageError, OSError):
         return {each.file for each in manifest_of(MappedFile(path).data).entries}
     return set()
-
-
-def _without(manifest: Manifest, names: Collection[str]) -> Manifest:
-    return replace(manifest, entries=tuple(e for e in manifest.entries if e.name not in names))
-
-
-def _own_name(name: str) -> str:
-    """Return the name of an entry in its program: those of exact sizes have folders."""
-    return name.split("/", 2)[2] if name.startswith("exact/") else name
 
 
 def _given_bytes(source: object) -> memoryview | None:

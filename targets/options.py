@@ -30,6 +30,7 @@ from . import choices
 from .generation_sizes import GenerationSizes, generation_text, sizes_of_generation
 from .option import (
     check_options,
+    comma_separated,
     declare,
     option,
     several_names,
@@ -37,7 +38,7 @@ from .option import (
     size_set,
     text_pair,
 )
-from .option_checks import core_list, file_beside, share_of
+from .option_checks import core_list, entry_kinds, file_beside, share_of
 
 if TYPE_CHECKING:
     from ..dialects.core.tensor import Array, Bindings
@@ -248,6 +249,16 @@ class CompileOptions:
         "compress the constants of the package by zstandard (trivium[compress]): its file is "
         "smaller, but sessions have constants in memory of their own and do not map the file's",
         flag,
+        package_only=True,
+        rebuilds=True,
+    )
+    strip: str | Sequence[str] = option(
+        (),
+        "what the package leaves out that no run needs: ir, calls, tuning, sources (of kernels for "
+        "GPUs)",
+        entry_kinds,
+        metavar="KIND[,KIND...]",
+        parse=comma_separated,
         package_only=True,
         rebuilds=True,
     )

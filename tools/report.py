@@ -40,6 +40,7 @@ def _sections(info: PackageInfo) -> Iterator[str]:
     at = " at the likely sizes" if info.symbols else ""
     yield section(f"memory{at}", _memory(info.memory))
     yield section("sizes", _rows([_size(size) for size in info.sizes]))
+    yield section("kept beside what runs need", [", ".join(info.kept)] if info.kept else [])
     yield section("math", [_math(info.math)])
     yield section("sessions run on", _settings(info.settings))
     yield section("layouts", _layouts(info))

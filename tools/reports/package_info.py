@@ -7,6 +7,7 @@ from typing import Any
 
 from ...runtime.contents import PROCESS, WEIGHTS_ENTRY, Part, Port
 from ...runtime.file.compression import SUFFIX
+from ...runtime.file.optional_entries import kept_kinds
 from ...runtime.host.step import HostStep
 from ...runtime.manifest import ExactProgram, Manifest
 from ...runtime.package import Package
@@ -113,6 +114,7 @@ class SignatureInfo:
 class PackageInfo:
     """Describe a package; `device_memory` is that of a run in each other memory space.
 
+    `kept` are the kinds of its entries that no run needs, as `trivium strip` calls them.
     `load_steps` run once, when the package is loaded, and `steps` at each run. `parts` are the
     reports of targets. `exact` are programs for exact sizes; the other fields are not about them.
     """
@@ -128,6 +130,7 @@ class PackageInfo:
     memory: MemoryInfo
     device_memory: tuple[MemoryInfo, ...]
     sizes: tuple[SizeInfo, ...]
+    kept: tuple[str, ...]
     math: MathInfo
     settings: SettingsInfo
     layouts: tuple[LayoutInfo, ...]
@@ -180,6 +183,7 @@ def package_info(
             for space in manifest.spaces
         ),
         tuple(_sizes(manifest)),
+        kept_kinds(entry.name for entry in manifest.entries),
         _math(manifest),
         SettingsInfo(manifest.settings.threads or None, manifest.settings.cores),
         tuple(_layouts(manifest)),

@@ -13,6 +13,7 @@ from trivium.runtime import load
 from trivium.runtime.contents import MemorySpace, Port
 from trivium.runtime.copy.step import CopyStep
 from trivium.runtime.errors import RunError
+from trivium.runtime.gpu.code import GpuCode
 from trivium.runtime.host.step import HostStep
 from trivium.runtime.package import Package
 from trivium.runtime.program import link
@@ -35,6 +36,7 @@ from trivium.test.unit.runtime.gpu.conftest import (
     X,
     Y,
     buffer,
+    code,
     expected,
     package,
     refusal,
@@ -50,6 +52,19 @@ def test_a_package_runs(session: Session):
     y = np.zeros(SHAPE, np.float32)
     assert session.run({"x": x}, {"y": y})["y"] is y
     np.testing.assert_array_equal(y, expected(x))
+
+
+def test_sources_of_kernels_may_be_left_out(stand_in: StandIn):
+    (add, relu), source = code("sm_90").kernels, "gpu/sm_90/add.py"
+    noted = package(codes=[GpuCode("sm_90", (replace(add, source=source), relu))])
+    whole = Package.create(noted.manifest, {**noted.entries, source: b"def add(): ..."})
+    small = whole.stripped(["sources"])
+    assert (whole.kept, small.kept) == (("sources",), ())
+    assert {*whole.entries} - {*small.entries} == {source}
+    opened = Package.open(small.to_bytes())
+    stand_in.execute(opened, KERNELS)
+    with Session(opened, device=stand_in.device()) as session:
+        np.testing.assert_array_equal(session(x), expected(x))
 
 
 def test_results_of_earlier_runs_stay(session: Session):
