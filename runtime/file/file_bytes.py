@@ -5,6 +5,8 @@ import os
 import weakref
 from typing import Any, cast
 
+import numpy as np
+
 from ..errors import PackageError, RunError
 from ..memory import allocate
 
@@ -77,6 +79,21 @@ def share_mapping(file: MappedFile) -> MappedFile:
 
 
 _MAPPED: "weakref.WeakValueDictionary[Identity, MappedFile]" = weakref.WeakValueDictionary()
+
+
+def release_pages(data: memoryview) -> None:
+    """Give what is in memory of a mapped file for some bytes back to the system.
+
+    The bytes are read from the file again where somebody uses them. Nothing is done for bytes in
+    other memory, nor by systems that have no such call.
+    """
+    advice: int | None = getattr(mmap, "MADV_DONTNEED", None)
+    mapping = data.obj
+    if advice is None or not isinstance(mapping, mmap.mmap) or len(data) < mmap.PAGESIZE:
+        return
+    first, begin = (np.frombuffer(each, np.uint8).ctypes.data for each in (mapping, data))
+    start = -(-(begin - first) // mmap.PAGESIZE) * mmap.PAGESIZE
+    mapping.madvise(advice, start, begin - first + len(data) - start)
 
 
 def read_file(path: str | os.PathLike[str]) -> memoryview:
