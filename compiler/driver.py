@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from ..dialects.core.arguments import listed
 from ..dialects.core.attributes import types_read_once
 from ..dialects.core.extras import require
 from ..dialects.core.mlir import new_context
@@ -48,10 +49,16 @@ def build(model: Source | Package, options: CompileOptions) -> Package:
 
 
 def _build(model: Source | Package, options: CompileOptions) -> Package:
-    if not options.compress:
-        return _built(model, options)
-    require("zstandard", "compressing constants")
-    return _built(model, options).compressed()
+    if options.compress:
+        require("zstandard", "compressing constants")
+    package = _built(model, options)
+    if options.strip:
+        package = package.stripped(listed(options.strip))
+    if options.compress:
+        package = package.compressed()
+    if options.external_weights:
+        package = package.with_external_weights(options.external_weights)
+    return package
 
 
 def _built(model: Source | Package, options: CompileOptions) -> Package:

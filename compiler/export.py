@@ -12,7 +12,8 @@ from ..dialects.core.tensor import Bindings
 from ..passes.default import default_pipeline
 from ..passes.pipeline import Pipeline
 from ..runtime.package import Package
-from ..targets.options import AS_GIVEN, CompileOptions
+from ..targets.choices import AS_GIVEN
+from ..targets.options import CompileOptions
 from .arguments import checked_arguments
 from .format import Format
 from .sizes.free import need_static

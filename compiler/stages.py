@@ -18,16 +18,9 @@ from ..passes.pipeline import Nest, Pipeline, Step
 from ..passes.quantize.lower_quantized import LowerQuantized
 from ..passes.quantize.round_activations import RoundActivations
 from ..runtime.contents import PROCESS
+from ..targets.choices import AS_GIVEN, EXACT, F32, INTEGERS, STATE_TYPES
 from ..targets.core import Target
-from ..targets.options import (
-    AS_GIVEN,
-    DEFAULT,
-    EXACT,
-    F32,
-    INTEGERS,
-    STATE_TYPES,
-    CompileOptions,
-)
+from ..targets.options import DEFAULT, CompileOptions
 from ..targets.placement.insert_copies import InsertCopies
 from ..targets.placement.partition import Partition
 from ..targets.placement.place import Place

@@ -96,8 +96,8 @@ class Port(Frozen):
 class Buffer(Frozen):
     """Place one tensor at `offset` bytes into a base.
 
-    `name` is the source value that it holds; `sources` lists all source values equal to it.
-    `layout` describes the order of its elements where that is not the model's.
+    `name` is the source value that it holds. `layout` describes the order of its elements where
+    that is not the model's.
     """
 
     name: str
@@ -105,7 +105,6 @@ class Buffer(Frozen):
     offset: Size
     shape: tuple[Size, ...]
     dtype: str
-    sources: tuple[str, ...] = ()
     layout: str = ""
 
     @property
@@ -166,11 +165,19 @@ class RunSettings(Frozen):
 
 
 class Entry(Frozen):
-    """Vouch for one file of the package."""
+    """Vouch for one file of the package.
+
+    A large one has a checksum for each of its `ranges`, so that a run need not read the whole; its
+    own `checksum` is then that of the text of these. The bytes of one with a `file` are there, from
+    `offset` on, and not in the package: the name is that of a file in the folder of the package.
+    """
 
     name: str
     size: int
     checksum: str
+    ranges: tuple[str, ...] = field(default=(), metadata=LEFT_OUT)
+    file: str = field(default="", metadata=LEFT_OUT)
+    offset: int = field(default=0, metadata=LEFT_OUT)
 
 
 class Part(Kind):

@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from .sizes.evaluation import Evaluation
 
 FORMAT = "trivium"
-VERSION, SYMBOLIC_VERSION = 8, 9
-"""The version of a manifest without symbols, which is that of older runtimes, and of one with."""
+VERSION, SYMBOLIC_VERSION = 10, 11
+"""The version of a manifest without symbols, and of one with: both count up where the format of a
+package or what native code takes from its caller changes, see docs/packages.md."""
 
 
 def version_of(symbols: Sequence[Symbol]) -> int:

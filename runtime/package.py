@@ -1,9 +1,8 @@
 """Open and save a package: one file that holds all a session needs."""
 
 import os
-import zlib
-from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack, suppress
 from dataclasses import field, replace
 from functools import cached_property
 from io import BytesIO
@@ -11,15 +10,17 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 from weakref import WeakValueDictionary
 
 from .checks import check
-from .contents import SIGNATURE_ENTRY, WEIGHTS_ENTRY, Entry
+from .contents import SIGNATURE_ENTRY, WEIGHTS_ENTRY
 from .errors import PackageError, RunError
 from .file import archive
-from .file.checked_entries import CheckedEntries
-from .file.checksum import checksum
+from .file.checked_entries import CheckedEntries, Span
 from .file.compression import SUFFIX, Decompressed, compressed
 from .file.file_bytes import Identity, MappedFile, path_of, read_file
+from .file.optional_entries import checked_kinds, kept_kinds, kind_of, own_name
+from .file.read_package import MANIFEST_ENTRY, manifest_of, read_package
+from .file.vouching import check_external, listed
 from .frozen import Frozen
-from .manifest import ExactProgram, Manifest
+from .manifest import Manifest
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -29,35 +30,35 @@ if TYPE_CHECKING:
 Bytes: TypeAlias = bytes | bytearray | memoryview
 """The bytes of the file of a package."""
 
-MANIFEST_ENTRY = "manifest.json"
-
 
 class Package(Frozen):
     """Hold a checked manifest and the bytes of every entry it vouches for, by name.
 
-    `file` is the file that is mapped, None where the bytes are in memory. The entries of a mapped
-    file are compared with their checksums when they are first used: see `open`. Those that are in
-    memory were compared.
+    `files` are those that are mapped, none where the bytes are in memory: that of the package, and
+    those beside it. The entries of mapped files are compared with their checksums when they are
+    first used: see `open`. Those that are in memory were compared.
     """
 
     manifest: Manifest
     entries: CheckedEntries
     signature: "Signature | None" = None
-    file: MappedFile | None = field(default=None, compare=False)
+    files: tuple[MappedFile, ...] = field(default=(), compare=False)
     decompressed: Decompressed = field(default_factory=Decompressed, compare=False)
 
     @staticmethod
     def create(
         manifest: Manifest, entries: Mapping[str, bytes | bytearray | memoryview]
     ) -> "Package":
-        """Put a package together; fills in `manifest.entries` and checks it all."""
+        """Put a package together; fills in `manifest.entries` and checks it all.
+
+        Entries that the manifest lists in files beside the package stay there.
+        """
         views = {name: _bytes_of(entries[name]) for name in sorted(entries)}
         for name in (MANIFEST_ENTRY, SIGNATURE_ENTRY):
             if name in views:
                 raise PackageError(f"entry '{name}' is written by save, must not be given")
-        vouched = tuple(_vouched(name, data) for name, data in views.items())
         # By way of its text, so that it is exactly what open will find.
-        manifest = Manifest.from_json(replace(manifest, entries=vouched).to_json())
+        manifest = Manifest.from_json(listed(manifest, views).to_json())
         check(manifest)
         return Package(manifest, CheckedEntries(views))
 
@@ -88,11 +89,11 @@ class Package(Frozen):
         if (data := _given_bytes(path)) is not None:
             if mmap:
                 raise RunError("mmap is True, must be left out with bytes: they are in memory")
-            return _read(data, accepted)
+            return _read(data, "", accepted)
         path = path_of(path)
         try:
             if accepted or mmap is False:
-                return _read(read_file(path), accepted)
+                return _read(read_file(path), path, accepted)
             package = _mapped(path)
         except PackageError as error:
             raise PackageError(f"{path}: {error}") from None
@@ -106,39 +107,85 @@ class Package(Frozen):
         """Read all entries that were not used yet; raise PackageError for a wrong checksum."""
         self.entries.check_all()
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(
+        self,
+        path: str | os.PathLike[str],
+        external_weights: str | None = None,
+        strip: Iterable[str] = (),
+    ) -> None:
         """Write the file as a whole or not at all; the same package gives the same bytes.
 
         A file of that name is replaced by rename: sessions that have mapped it keep the old one.
+        Constants are written to the file `external_weights` in its folder, as they are in
+        `with_external_weights`, or, if that is None, where the package has them. Such a file is
+        left as it is where it has these bytes; one that has others must belong to the package that
+        is replaced. Entries of the kinds `strip` are left out, as `stripped` does it.
         """
         from .file.atomic_file import atomic_file
+        from .file.external import write_beside
 
         path = path_of(path)
+        if external_weights is not None:
+            self.with_external_weights(external_weights).save(path, strip=strip)
+            return
+        if names := checked_kinds(strip):
+            self.stripped(names).save(path)
+            return
         self.check_unchanged()
         try:
-            with atomic_file(path, sync=True) as file:
+            with ExitStack() as stack:
+                file = stack.enter_context(atomic_file(path, sync=True))
                 archive.write(file, self._signed_contents())
+                apart = stack, path, self.manifest.entries, self.entries
+                write_beside(*apart, lambda: _files_named_at(path))
         except OSError as error:
             raise PackageError(f"{path}: cannot be written: {error.strerror}") from None
 
     def to_bytes(self) -> bytes:
-        """Return what `save` writes to a file."""
+        """Return what `save` writes to a file; constants in a file beside it are among them."""
+        if self._apart:
+            return self.with_external_weights("").to_bytes()
         self.check_unchanged()
         file = BytesIO()
         archive.write(file, self._signed_contents())
         return file.getvalue()
 
-    def without(self, names: Collection[str]) -> "Package":
-        """Return the package without entries of some names, also of programs for exact sizes.
+    def with_external_weights(self, file: str) -> "Package":
+        """Return the package with its constants in a file in its folder; in itself if that is "".
 
-        It has no signature. Runs may need them: what is left is not checked for that.
+        Other packages may use the file, too. The result has no signature. Raises RunError for a
+        name that could be outside of the folder, and where there are no constants.
         """
         self.check_unchanged()
-        exact = tuple(
-            replace(each, manifest=_without(each.manifest, names)) for each in self.manifest.exact
+        names = self._names_of_constants()
+        if file:
+            check_external(file, names)
+        entries = (
+            replace(each, file=file if each.name in names else "", offset=0)
+            for each in self.manifest.entries
         )
-        kept = {name: data for name, data in self.entries.items() if _own_name(name) not in names}
-        return Package.create(replace(self.manifest, exact=exact), kept)
+        return Package.create(replace(self.manifest, entries=tuple(entries)), self.entries)
+
+    def stripped(self, kinds: Iterable[str]) -> "Package":
+        """Return the package without entries of some `KINDS`: `ir`, `calls`, `tuning`, `sources`.
+
+        It has no signature. Raises RunError for other kinds.
+        """
+        self.check_unchanged()
+        names = checked_kinds(kinds)
+
+        def without(manifest: Manifest) -> Manifest:
+            kept = (each for each in manifest.entries if kind_of(each.name) not in names)
+            return replace(manifest, entries=tuple(kept))
+
+        exact = (replace(e, manifest=without(e.manifest)) for e in self.manifest.exact)
+        kept = {name: self.entries[name] for name in self.entries if kind_of(name) not in names}
+        return Package.create(replace(self.manifest, exact=tuple(exact)), kept)
+
+    @property
+    def kept(self) -> tuple[str, ...]:
+        """Return the kinds of entries in it that no run needs, as `stripped` takes them."""
+        return kept_kinds(self.entries)
 
     def compressed(self) -> "Package":
         """Return the package with its constants compressed; sessions decompress them to memory.
@@ -146,24 +193,21 @@ class Package(Frozen):
         It has no signature. Raises RunError where zstandard is not installed.
         """
         self.check_unchanged()
-        spaces = (space for p in (self, *self.exact) for space in p.manifest.spaces)
-        names = frozenset({WEIGHTS_ENTRY, *(space.weights_entry for space in spaces)})
-        whole = {name for name in self.entries if _own_name(name) in names}
-        entries = compressed(self.entries, frozenset(whole))
-        made = {name: _vouched(name + SUFFIX, entries[name + SUFFIX]) for name in whole}
-        stored = {(e.size, e.checksum): e.name for e in self.manifest.entries}
-        exact: list[ExactProgram] = []
-        for program in self.manifest.exact:
-            listed = (
-                replace(made[kept], name=each.name + SUFFIX)
-                if (kept := stored[each.size, each.checksum]) in made
-                else each
-                for each in program.manifest.entries
+        names = {name for name in self._names_of_constants() if not name.endswith(SUFFIX)}
+        entries = compressed(self.entries, frozenset(names))
+        stored = {(e.size, e.checksum) for e in self.manifest.entries if e.name in names}
+
+        def renamed(manifest: Manifest) -> Manifest:
+            changed = (
+                replace(e, name=e.name + SUFFIX)
+                if (e.size, e.checksum) in stored and e.name.endswith(WEIGHTS_ENTRY)
+                else e
+                for e in manifest.entries
             )
-            exact.append(
-                replace(program, manifest=replace(program.manifest, entries=tuple(listed)))
-            )
-        return Package.create(replace(self.manifest, exact=tuple(exact)), entries)
+            return replace(manifest, entries=tuple(changed))
+
+        exact = (replace(e, manifest=renamed(e.manifest)) for e in self.manifest.exact)
+        return Package.create(replace(renamed(self.manifest), exact=tuple(exact)), entries)
 
     def with_weights(self, given: "Mapping[str, ArrayLike]") -> "Package":
         """Return the package with other weights, by their names in the source model.
@@ -194,19 +238,31 @@ class Package(Frozen):
         return replace(self, signature=signature.sign(self._contents(), key))
 
     def check_unchanged(self) -> None:
-        """Raise PackageError where the mapped file was changed in place after it was opened."""
-        if self.file is None or not self.file.touched:
-            return
-        try:
-            if self.file.truncated:
-                raise PackageError("is truncated")
-            CheckedEntries(self.entries.unchecked, self.manifest.entries).check_all()
-        except PackageError:
-            raise PackageError(
-                f"{self.file.path}: was changed in place after it was opened: replace a package in "
-                "use by renaming a new file to its name, or open it with mmap=False"
-            ) from None
-        self.file.accept()
+        """Raise PackageError where a mapped file was changed in place after it was opened."""
+        for file in self.files:
+            if not file.touched:
+                continue
+            try:
+                if file.truncated:
+                    raise PackageError("is truncated")
+                CheckedEntries(self.entries.unchecked, self.manifest.entries).check_all()
+            except PackageError:
+                raise PackageError(
+                    f"{file.path}: was changed in place after it was opened: replace a package in "
+                    "use by renaming a new file to its name, or open it with mmap=False"
+                ) from None
+            file.accept()
+
+    def is_beside(self, path: str) -> bool:
+        """Return whether the files that are mapped are those beside a path, unchanged."""
+        if not self._apart:
+            return True
+        from .file.external import identities_beside
+
+        with suppress(OSError, PackageError):
+            found = identities_beside(path, self.manifest.entries)
+            return found == tuple(file.identity for file in self.files[1:])
+        return False
 
     @property
     def weights(self) -> memoryview:
@@ -224,13 +280,16 @@ class Package(Frozen):
 
     @property
     def has_checked_weights(self) -> bool:
-        """Return whether the bytes of constants have been compared with their checksum."""
+        """Return whether all bytes of constants have been compared with their checksums."""
         return self.entries.is_checked(WEIGHTS_ENTRY)
 
-    def check_weights(self) -> None:
-        """Compare the bytes of constants with their checksum; raise PackageError if it differs."""
+    def check_weights(self, spans: Sequence[Span] | None = None) -> None:
+        """Compare the bytes of constants, or some of them, with their checksums.
+
+        Raises PackageError where one differs.
+        """
         self.check_unchanged()
-        self.entries.check(WEIGHTS_ENTRY)
+        self.entries.check(WEIGHTS_ENTRY, spans)
 
     @cached_property
     def exact(self) -> "tuple[Package, ...]":
@@ -247,9 +306,21 @@ class Package(Frozen):
             for program in self.manifest.exact
         )
 
+    def _names_of_constants(self) -> frozenset[str]:
+        """Return the names of the entries that have constants, those of programs among them."""
+        spaces = (space for p in (self, *self.exact) for space in p.manifest.spaces)
+        names = {WEIGHTS_ENTRY, *(space.weights_entry for space in spaces)}
+        return frozenset(n for n in self.entries if own_name(n).removesuffix(SUFFIX) in names)
+
+    @property
+    def _apart(self) -> frozenset[str]:
+        """Return the names of the entries that are not in the file of the package."""
+        return frozenset(each.name for each in self.manifest.entries if each.file)
+
     def _contents(self) -> dict[str, memoryview]:
         """Return what the file holds, but for the signature."""
-        return {MANIFEST_ENTRY: memoryview(self.manifest.to_json().encode()), **self.entries}
+        inside = {name: self.entries[name] for name in self.entries if name not in self._apart}
+        return {MANIFEST_ENTRY: memoryview(self.manifest.to_json().encode()), **inside}
 
     def _signed_contents(self) -> dict[str, memoryview]:
         """Return all that the file holds."""
@@ -275,24 +346,25 @@ def _mapped(path: str) -> Package:
     """Map a file, and check it; where it is mapped already, return that package."""
     file = MappedFile(path)
     found = _OPEN.get(file.identity)
-    if found is not None:
+    if found is not None and found.is_beside(path):
         found.check_unchanged()
         return found
-    package = replace(_read(file.data, where=f"{path}: "), file=file)
-    return _OPEN.setdefault(file.identity, package)
+    opened = read_package(file.data, path, mapped=True)
+    package = Package(*opened[:3], files=(file, *opened.files))
+    found = _OPEN.setdefault(file.identity, package)
+    return found if found.is_beside(path) else package
 
 
-def _vouched(name: str, data: memoryview) -> Entry:
-    return Entry(name, len(data), checksum(data))
+def _read(data: memoryview, path: str, accepted: tuple[bytes, ...]) -> Package:
+    """Check a package in memory."""
+    return Package(*read_package(data, path, accepted=accepted))
 
 
-def _without(manifest: Manifest, names: Collection[str]) -> Manifest:
-    return replace(manifest, entries=tuple(e for e in manifest.entries if e.name not in names))
-
-
-def _own_name(name: str) -> str:
-    """Return the name of an entry in its program: those of exact sizes have folders."""
-    return name.split("/", 2)[2] if name.startswith("exact/") else name
+def _files_named_at(path: str) -> set[str]:
+    """Return the names of the files that belong to the package at a path, if there is one."""
+    with suppress(PackageError, OSError):
+        return {each.file for each in manifest_of(MappedFile(path).data).entries}
+    return set()
 
 
 def _given_bytes(source: object) -> memoryview | None:
@@ -318,55 +390,3 @@ def _public_keys(key: "Keys | None") -> tuple[bytes, ...]:
     from .file.signature import public_keys
 
     return public_keys(key)
-
-
-def _read(
-    data: memoryview, accepted: tuple[bytes, ...] = (), *, where: str | None = None
-) -> Package:
-    """Check a file; with `where`, the entries are checked when used, and errors begin with it."""
-    members = archive.read(data)
-    views = {name: data[m.offset : m.offset + m.size] for name, m in members.items()}
-    if MANIFEST_ENTRY not in views:
-        raise PackageError(f"is not a package: it has no '{MANIFEST_ENTRY}'")
-    for name in (MANIFEST_ENTRY, SIGNATURE_ENTRY):
-        if name in views and zlib.crc32(views[name]) != members[name].crc:
-            raise PackageError(f"is corrupt: the checksum of '{name}' differs")
-    signed = views.pop(SIGNATURE_ENTRY, None)
-    found = _verified(signed, views, accepted) if accepted or signed is not None else None
-    manifest = Manifest.from_json(bytes(views.pop(MANIFEST_ENTRY)))
-    _check_listed(manifest, views)
-    entries = CheckedEntries(views, manifest.entries, where or "")
-    if where is None:
-        entries.check_all()
-    check(manifest)
-    return Package(manifest, entries, found)
-
-
-def _verified(
-    signed: memoryview | None, views: Mapping[str, memoryview], accepted: tuple[bytes, ...]
-) -> "Signature | None":
-    """Read the signature of a package, if any; raise PackageError unless it is accepted."""
-    from .file.signature import Signature, verify
-
-    found = None if signed is None else Signature.decode(signed)
-    if accepted:
-        verify(views, found, accepted)
-    return found
-
-
-def _check_listed(manifest: Manifest, views: Mapping[str, memoryview]) -> None:
-    listed = Counter(entry.name for entry in manifest.entries)
-    for name, count in listed.items():
-        if count > 1:
-            raise PackageError(f"is corrupt: its manifest lists entry '{name}' {count} times")
-        if name not in views:
-            raise PackageError(f"is corrupt: it lacks entry '{name}', which its manifest lists")
-    for name in views:
-        if name not in listed:
-            raise PackageError(f"has an entry '{name}', which its manifest does not list")
-    for entry in manifest.entries:
-        data = views[entry.name]
-        if len(data) != entry.size:
-            raise PackageError(
-                f"is corrupt: '{entry.name}' has {len(data)} bytes, must have {entry.size}"
-            )

@@ -13,6 +13,7 @@ from .binding import bind_steps, schedule
 from .contents import FIRST_PORT, PROCESS, Port
 from .cores import on_cores
 from .errors import RunError
+from .file.vouching import RANGE
 from .frozen import Frozen
 from .loader import Loader
 from .manifest import Manifest
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from .observe.calls import CallTable
     from .observe.observer import Observer
     from .observe.selection import Selection
+    from .observe.weights_read import Spans
     from .scheduling.scheduler import Scheduler
 
 NO_SPACES: Mapping[str, PackageMemory] = MappingProxyType({})
@@ -147,6 +149,24 @@ class Program(Frozen):
         in_process = _ports_in_process(manifest)
         work = self._calls, steps, binds, state, self.scheduler, in_process
         return [scheduled(manifest, *work)], PROCESS
+
+    @cached_property
+    def _weights_read(self) -> "Spans":
+        """Return the bytes of the constants that runs read, None for all."""
+        if self.package.manifest.memory.weight_bytes <= RANGE:
+            return None
+        from .observe import weights_read
+
+        if self.selection is None:
+            return weights_read.read_by_any(self.package)
+        return weights_read.read_by_part(self.package, self.selection)
+
+    def check_weights(self) -> None:
+        """Compare the constants that runs read with their checksums.
+
+        Raises PackageError where one differs.
+        """
+        self.package.check_weights(self._weights_read)
 
     @cached_property
     def _calls(self) -> "CallTable":
@@ -274,8 +294,10 @@ def link(package: Package, options: Mapping[str, Any], threads: int = 1) -> Prog
     """
     package.check_unchanged()
     manifest = package.manifest
-    if manifest.load_steps:
-        package.check_weights()
+    if manifest.load_steps and not package.has_checked_weights:
+        from .observe.weights_read import read_at_load
+
+        package.check_weights(read_at_load(package))
     stages = Stages(manifest)
     if manifest.symbols:
         stages.prepare()

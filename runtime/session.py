@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .carried.state import CarriedState, StatePair, Value, zeros_of
 from .contents import Port, Symbol
-from .cores import checked_cores, spell_cores
+from .cores import checked_cores
 from .cpu.thread_pool import checked_threads
 from .errors import RunError
 from .fork import call_in_children
@@ -29,8 +29,7 @@ from .plans.ports import BoundRun, Ports
 from .program import Program, link
 from .serving.async_runs import AsyncRuns
 from .sizes.symbols import Symbols, spelled_ports
-from .sizes.values import Shapes
-from .slots import Slot, quote
+from .slots import quote
 from .state import SessionState
 from .step import do
 
@@ -117,7 +116,8 @@ class Session(AsyncRuns, DeviceRuns, AddressRuns, Observing):
         self._ports = Ports(*ports)
         self._plans = Plans(program, state, self._ports) if manifest.symbols else None
         steps = [] if self._plans else program.bind(state)
-        self._plan = Plan(steps, self._ports.outputs, _shapes(self._ports.outputs))
+        outputs = self._ports.outputs  # those of a package with symbols have no numbers
+        self._plan = Plan(steps, outputs, tuple(slot.shape for slot in outputs))
         self._exact = ExactSessions(program.exact, self._open_exact)
         self._closed = False
         self._is_unchecked = not program.package.has_checked_weights
@@ -267,9 +267,14 @@ class Session(AsyncRuns, DeviceRuns, AddressRuns, Observing):
         """
         self._alone(self._update_weights, weights)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the package to `path`."""
-        self._program.package.save(path)
+    def save(
+        self,
+        path: str | os.PathLike[str],
+        external_weights: str | None = None,
+        strip: Sequence[str] = (),
+    ) -> None:
+        """Write the package to `path`: arguments and errors are those of `Package.save`."""
+        self._program.package.save(path, external_weights, strip)
 
     def close(self) -> None:
         """Free what the session has on a GPU when its runs are over; it cannot run any more."""
@@ -286,13 +291,11 @@ class Session(AsyncRuns, DeviceRuns, AddressRuns, Observing):
         return _unpickled, (self._program.package.to_bytes(), self._threads)
 
     def __repr__(self) -> str:
-        from .spelling import spell_interface
+        from .spelling import spell_interface, spell_threads
 
-        threads = f"{self._threads} thread{'s' * (self._threads > 1)}"
-        threads += f" on cores {spell_cores(self.cores)}" if self.cores else ""
         device = [] if self.device is None else [self.device.name]
-        where = [f"{self.manifest.target} {self.machine}".rstrip(), *device, threads]
-        where += ["closed"] * self._closed
+        where = [f"{self.manifest.target} {self.machine}".rstrip(), *device]
+        where += [spell_threads(self._threads, self.cores), *["closed"] * self._closed]
         ports = self.manifest.changed(inputs=self._program.inputs, outputs=self._program.outputs)
         return f"<trivium.Session{spell_interface(ports)}, {', '.join(where)}>"
 
@@ -393,8 +396,3 @@ class Session(AsyncRuns, DeviceRuns, AddressRuns, Observing):
 
 def _unpickled(data: bytes, threads: int) -> Session:
     return Session(Package.open(data), threads=threads)
-
-
-def _shapes(slots: Sequence[Slot]) -> Shapes:
-    """Return the shapes of outputs; those of a package with symbols have no numbers."""
-    return tuple(slot.shape for slot in slots)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from .contents import Contents, Port
+from .cores import spell_cores
 from .sizes.symbols import spelled_ports
 
 _MOST_PORTS = 3
@@ -42,6 +43,11 @@ def spell_size(size: int) -> str:
 def count(number: int, one: str, many: str = "") -> str:
     """Spell a number of things."""
     return f"{number} {one}" if number == 1 else f"{number} {many or one + 's'}"
+
+
+def spell_threads(threads: int, cores: Sequence[int]) -> str:
+    """Spell on how many threads a session runs, and on which cores."""
+    return count(threads, "thread") + (f" on cores {spell_cores(cores)}" if cores else "")
 
 
 def spell_names(names: Sequence[str]) -> str:

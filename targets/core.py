@@ -9,13 +9,14 @@ from ..dialects.core.errors import CompileError, Undecided
 from ..dialects.core.module import Module
 from ..dialects.core.op import Op
 from ..passes.pipeline import Instrumentation, Step
+from .choices import TF32
 from .compiled import CompiledPart
 from .costs.roofline import Roofline
 from .element_types import COMPUTES
 from .emitter import Emitter
 from .lowering_table import LoweringTable
 from .memory.space import PROCESS_MEMORY, MemorySpace
-from .options import DEFAULT, TF32, CompileOptions
+from .options import DEFAULT, CompileOptions
 
 Progress = Callable[[str], None]
 """What hears of each stage of a compilation and of each kernel that is compiled."""

@@ -26,9 +26,11 @@ from ..dialects.core.errors import CompileError
 from ..dialects.core.machine import NATIVE, Machine, checked_names, find_machines, machine_names
 from ..runtime import SUFFIX
 from ..runtime.cores import MOST_THREADS, parse_cores
+from . import choices
 from .generation_sizes import GenerationSizes, generation_text, sizes_of_generation
 from .option import (
     check_options,
+    comma_separated,
     declare,
     option,
     several_names,
@@ -36,41 +38,12 @@ from .option import (
     size_set,
     text_pair,
 )
-from .option_checks import core_list, share_of
+from .option_checks import core_list, entry_kinds, file_beside, share_of
 
 if TYPE_CHECKING:
     from ..dialects.core.tensor import Array, Bindings
     from ..passes.pipeline import Instrumentation
     from ..runtime.contents import RunSettings
-
-FAST, STRICT = "fast", "strict"
-MATHS = (FAST, STRICT)
-
-F32, TF32 = "f32", "tf32"
-HALVES = {"fp16": "f16", "bf16": "bf16"}
-"""The precisions in which values are stored in half of the bytes, and their element types."""
-
-STATE_TYPES = {**HALVES, "int8": "i8"}
-"""What states of f32 may be stored in: bytes have a scale for each row."""
-
-PRECISIONS = (F32, TF32, *HALVES)
-
-FLOATS, INTEGERS = "floats", "integers"
-QUANTIZED = (FLOATS, INTEGERS)  # what quantised models are computed in
-
-AS_GIVEN, EXACT, BYTES = "model", "exact", "i8"
-ACTIVATIONS = (AS_GIVEN, EXACT, BYTES)
-"""What activations are rounded to before they are multiplied by weights of few bits."""
-
-EXPORT, PNNX = "export", "pnnx"
-CONVERTERS = (EXPORT, PNNX)
-"""What reads a torch module: `torch.export`, or the program `pnnx`."""
-
-WINOGRAD_ERROR = 2e-6
-"""What a layer may lose by Winograd's method unless the user says otherwise: 2x2 tiles fit."""
-
-LEVELS = (0, 1, 2)
-"""The levels of optimisation."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,9 +79,9 @@ class CompileOptions:
         flag=None,
     )
     converter: str = option(
-        EXPORT,
+        choices.EXPORT,
         "what reads a torch module: export (the default, torch.export), or pnnx, which traces it",
-        choices=CONVERTERS,
+        choices=choices.CONVERTERS,
         flag=None,
     )
     target: str = option(
@@ -185,27 +158,30 @@ class CompileOptions:
         collects="pairs",
     )
     state_precision: str = option(
-        F32,
+        choices.F32,
         "what f32 states are stored in where the model writes rows of them (f32 is the default): "
         "inputs and outputs have that type, and of int8 there are more, for the scales of rows",
-        choices=(F32, *STATE_TYPES),
+        choices=(choices.F32, *choices.STATE_TYPES),
     )
     opt_level: int = option(
-        2, "0: as written, 1: fold, 2: fold and fuse (the default)", choices=LEVELS, parse=int
+        2,
+        "0: as written, 1: fold, 2: fold and fuse (the default)",
+        choices=choices.LEVELS,
+        parse=int,
     )
     disable: str | Sequence[str] = several_names(
         "passes to leave out, by their names; trivium-opt --list-passes lists all",
         flag="--disable-pass",
     )
     math: str = option(
-        FAST,
+        choices.FAST,
         "strict: no approximations, nothing rounds otherwise than the ops say",
-        choices=MATHS,
+        choices=choices.MATHS,
     )
     precision: str = option(
-        F32,
+        choices.F32,
         "what f32 is computed in (f32 is the default); inputs and outputs keep their types",
-        choices=PRECISIONS,
+        choices=choices.PRECISIONS,
     )
     keep_f32: str | Sequence[str] = several_names(
         "nodes, by name or pattern such as *norm*, that stay in f32 with precision fp16 or bf16",
@@ -213,15 +189,15 @@ class CompileOptions:
         metavar="NODE[,NODE...]",
     )
     quantized: str = option(
-        FLOATS,
+        choices.FLOATS,
         "what a quantised model is computed in (floats is the default)",
-        choices=QUANTIZED,
+        choices=choices.QUANTIZED,
     )
     activations: str = option(
-        AS_GIVEN,
+        choices.AS_GIVEN,
         "what activations are rounded to before they are multiplied by weights of few bits: "
         "model (the default, what it says), exact (nothing), i8 (bytes, a scale for each block)",
-        choices=ACTIVATIONS,
+        choices=choices.ACTIVATIONS,
     )
     winograd_error: float | None = option(
         None,
@@ -273,6 +249,25 @@ class CompileOptions:
         "compress the constants of the package by zstandard (trivium[compress]): its file is "
         "smaller, but sessions have constants in memory of their own and do not map the file's",
         flag,
+        package_only=True,
+        rebuilds=True,
+    )
+    strip: str | Sequence[str] = option(
+        (),
+        "what the package leaves out that no run needs: ir, calls, tuning, sources (of kernels for "
+        "GPUs)",
+        entry_kinds,
+        metavar="KIND[,KIND...]",
+        parse=comma_separated,
+        package_only=True,
+        rebuilds=True,
+    )
+    external_weights: str = option(
+        "",
+        "a file in the folder of the package that gets its constants, which other packages may "
+        "share; by default they are in the package",
+        file_beside,
+        metavar="FILE",
         package_only=True,
         rebuilds=True,
     )
@@ -339,15 +334,15 @@ class CompileOptions:
         if self.refit and (self.exact or self.generate):
             given = "exact" if self.exact else "generate"
             raise CompileError(f"refit is for one program, {given} asks for others: give one")
-        if self.keep_f32 and self.element_type == F32:
+        if self.keep_f32 and self.element_type == choices.F32:
             raise CompileError(
                 f"keep_f32 names nodes, but precision is '{self.precision}': nothing is in halves, "
                 "leave out one of the two"
             )
-        if self.strict_math and self.activations == BYTES:
+        if self.strict_math and self.activations == choices.BYTES:
             raise CompileError(
-                f"activations is '{BYTES}', but strict math rounds nothing that the model does "
-                "not: give only one of the two"
+                f"activations is '{choices.BYTES}', but strict math rounds nothing that the model "
+                "does not: give only one of the two"
             )
         if self.strict_math and self.winograd_error:
             raise CompileError(
@@ -373,7 +368,7 @@ class CompileOptions:
 
     @property
     def strict_math(self) -> bool:
-        return self.math == STRICT
+        return self.math == choices.STRICT
 
     def report(self, line: str) -> None:
         """Tell the user that a step of the work begins."""
@@ -383,7 +378,7 @@ class CompileOptions:
     @property
     def element_type(self) -> str:
         """Return the element type that f32 values are stored in."""
-        return HALVES.get(self.precision, F32)
+        return choices.HALVES.get(self.precision, choices.F32)
 
     @property
     def tuning_file(self) -> str:
@@ -393,7 +388,7 @@ class CompileOptions:
     def layer_error(self) -> float:
         """Return the largest relative error that Winograd's method may cause in a layer."""
         if self.winograd_error is None:
-            return 0.0 if self.strict_math else WINOGRAD_ERROR
+            return 0.0 if self.strict_math else choices.WINOGRAD_ERROR
         return self.winograd_error
 
 

@@ -40,6 +40,7 @@ def _sections(info: PackageInfo) -> Iterator[str]:
     at = " at the likely sizes" if info.symbols else ""
     yield section(f"memory{at}", _memory(info.memory))
     yield section("sizes", _rows([_size(size) for size in info.sizes]))
+    yield section("kept beside what runs need", [", ".join(info.kept)] if info.kept else [])
     yield section("math", [_math(info.math)])
     yield section("sessions run on", _settings(info.settings))
     yield section("layouts", _layouts(info))
@@ -72,7 +73,9 @@ def summary(name: str, manifest: Manifest) -> str:
     if manifest.exact:
         listed = "; ".join(each.spelled for each in manifest.exact)
         work.append(f"{'only ' * manifest.only_exact}exact for {listed}")
-    line = f"{name}: {spell_size(size)}, {', '.join(work)}"
+    beside = next((entry.file for entry in manifest.entries if entry.file), "")
+    apart = f" with '{beside}'" if beside else ""
+    line = f"{name}: {spell_size(size)}{apart}, {', '.join(work)}"
     places = {step.target for each in programs for step in all_steps(each.steps)}
     if not places or manifest.target in places:
         return line
@@ -102,7 +105,8 @@ def _memory(memory: MemoryInfo) -> Iterator[str]:
 
 def _size(size: SizeInfo) -> tuple[str, str]:
     of = f", {count(size.entries, size.unit)}" if size.unit else ""
-    return spell_size(size.bytes), f"{size.content}{of}"
+    where = f", in file '{size.file}'" if size.file else ""
+    return spell_size(size.bytes), f"{size.content}{of}{where}"
 
 
 def _exact(exact: ExactInfo) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from ...runtime.contents import RunSettings
-from ...runtime.file.checksum import checksum
+from ...runtime.file.vouching import vouched
 from ...runtime.manifest import ExactProgram
 from ...runtime.package import Package
 from ...targets.core import Target
@@ -34,7 +34,8 @@ def combined(
     for number, (sizes, assembled) in enumerate(programs):
         made = with_weights(assembled, weights)
         package = Package.create(replace(made.manifest, settings=RunSettings()), made.entries)
-        exact.append(ExactProgram(sizes, package.manifest))
+        listed = tuple(replace(entry, ranges=()) for entry in package.manifest.entries)
+        exact.append(ExactProgram(sizes, replace(package.manifest, entries=listed)))
         for entry in package.manifest.entries:
             content = entry.size, entry.checksum
             name = stored.setdefault(content, f"exact/{number}/{entry.name}")
@@ -58,5 +59,5 @@ def _shared(
 
 
 def _content(data: Data) -> tuple[int, str]:
-    view = memoryview(data)
-    return view.nbytes, checksum(view)
+    entry = vouched("", memoryview(data))
+    return entry.size, entry.checksum

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from ...dialects.core.errors import CompileError
 from ...dialects.core.module import Module
 from ...runtime.session import Session
-from ...targets.options import PNNX, CompileOptions
+from ...targets.choices import PNNX
+from ...targets.options import CompileOptions
 from ..format import OpenedFormat
 
 if TYPE_CHECKING:

@@ -37,9 +37,7 @@ _IN_EXTRA, _IN_END64 = 0xFFFFFFFF, 0xFFFF
 wide_size = _IN_EXTRA
 wide_count = _IN_END64
 
-_NAMES = (
-    "a path of letters, digits and _ . + -, each part of which starts with a letter, digit or _"
-)
+NAMES = "a path of letters, digits and _ . + -, each part of which starts with a letter, digit or _"
 _LONGEST_SHOWN = 80
 
 
@@ -51,8 +49,11 @@ class Member(NamedTuple):
     crc: int
 
 
-def _is_name(name: bytes) -> bool:
-    """Return whether a name is `_NAMES`; methods of bytes know ASCII alone."""
+def is_name(name: bytes) -> bool:
+    """Return whether a name is `NAMES`, none of which leads out of a folder.
+
+    Methods of bytes know ASCII alone.
+    """
     return all(
         part[:1].replace(b"_", b"0").isalnum() and (b"0" + part.translate(None, b"_.+-")).isalnum()
         for part in name.split(b"/")
@@ -64,8 +65,8 @@ def write(file: BinaryIO, entries: Mapping[str, memoryview]) -> None:
     directory: list[bytes] = []
     position = 0
     for name, data in entries.items():
-        if not _is_name(name.encode(errors="replace")):
-            raise PackageError(f"entry {name!r} has a name that must be {_NAMES}")
+        if not is_name(name.encode(errors="replace")):
+            raise PackageError(f"entry {name!r} has a name that must be {NAMES}")
         member = Member(position, len(data), zlib.crc32(data))
         header = _local_header(name.encode(), member)
         directory.append(_central_header(name.encode(), member))
@@ -170,10 +171,10 @@ def _read_central(data: memoryview, position: int, end: int) -> tuple[str, Membe
             f"list of entries to {end}"
         )
     raw_name, extra = bytes(data[name_at:extra_at]), bytes(data[extra_at:following])
-    if not _is_name(raw_name):
+    if not is_name(raw_name):
         raise PackageError(
             f"the entry listed at byte {position} is named {raw_name[:_LONGEST_SHOWN]!r}, a name "
-            f"must be {_NAMES}"
+            f"must be {NAMES}"
         )
     name, offset = raw_name.decode(), header[-1]
     if offset == _IN_EXTRA:

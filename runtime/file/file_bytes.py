@@ -5,6 +5,8 @@ import os
 import weakref
 from typing import Any, cast
 
+import numpy as np
+
 from ..errors import PackageError, RunError
 from ..memory import allocate
 
@@ -38,7 +40,7 @@ class MappedFile:
         self._handle = file.fileno()
         status = os.fstat(self._handle)
         self._stamp = status.st_size, status.st_mtime_ns
-        self.identity: Identity = (status.st_dev, status.st_ino, *self._stamp)
+        self.identity = identity_of(status)
         if not self._stamp[0]:
             raise _empty()
         self.data = memoryview(mmap.mmap(self._handle, 0, access=mmap.ACCESS_READ))
@@ -60,6 +62,38 @@ class MappedFile:
     def _read_stamp(self) -> _Stamp:
         status = os.fstat(self._handle)
         return status.st_size, status.st_mtime_ns
+
+
+def identity_of(status: os.stat_result) -> Identity:
+    """Return what identifies a file that nobody has changed."""
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
+
+
+def share_mapping(file: MappedFile) -> MappedFile:
+    """Return the mapping of the same file that this process has, if nobody has changed the file."""
+    found = _MAPPED.get(file.identity)
+    if found is not None and not found.touched:
+        return found
+    _MAPPED[file.identity] = file
+    return file
+
+
+_MAPPED: "weakref.WeakValueDictionary[Identity, MappedFile]" = weakref.WeakValueDictionary()
+
+
+def release_pages(data: memoryview) -> None:
+    """Give what is in memory of a mapped file for some bytes back to the system.
+
+    The bytes are read from the file again where somebody uses them. Nothing is done for bytes in
+    other memory, nor by systems that have no such call.
+    """
+    advice: int | None = getattr(mmap, "MADV_DONTNEED", None)
+    mapping = data.obj
+    if advice is None or not isinstance(mapping, mmap.mmap) or len(data) < mmap.PAGESIZE:
+        return
+    first, begin = (np.frombuffer(each, np.uint8).ctypes.data for each in (mapping, data))
+    start = -(-(begin - first) // mmap.PAGESIZE) * mmap.PAGESIZE
+    mapping.madvise(advice, start, begin - first + len(data) - start)
 
 
 def read_file(path: str | os.PathLike[str]) -> memoryview:

@@ -146,8 +146,6 @@ def _check_kernel(kernel: GpuKernel, stored: set[str], place: str) -> None:
         raise PackageError(f"'{place}.function' is '{kernel.function}', must name a function")
     if kernel.entry not in stored:
         raise PackageError(f"'{place}.entry' is '{kernel.entry}', which is not stored")
-    if kernel.source and kernel.source not in stored:
-        raise PackageError(f"'{place}.source' is '{kernel.source}', which is not stored")
     _check_limits(kernel, place)
     for j, parameter in enumerate(kernel.parameters):
         _check_parameter(parameter, f"{place}.parameters[{j}]")

@@ -45,12 +45,12 @@ class GpuKernel(Frozen):
     """Describe a kernel that was compiled for a GPU.
 
     `entry` holds the cubin, in which the kernel is called `function`; `source` holds the text
-    it was made from. The function takes the parameters in order, then `sizes` as 32-bit
-    numbers, then two null pointers; a map is followed by its shape as 32-bit numbers and its
-    strides as 64-bit numbers. `grid` is how many programs run along x, y, z (nothing runs where
-    one is 0), each on `warps` warps of 32 threads with `shared_bytes` of shared memory.
-    `registers` and `spills` (in registers) are of each thread. `blocks` are the sizes it was
-    made with, as "BM=128"; `setting` is all that it was made with, as tuning files have it.
+    it was made from, unless that was left out of the package. The function takes the parameters in
+    order, then `sizes` as 32-bit numbers, then two null pointers; a map is followed by its shape as
+    32-bit numbers and its strides as 64-bit numbers. `grid` is how many programs run along x, y, z
+    (nothing runs where one is 0), each on `warps` warps of 32 threads with `shared_bytes` of shared
+    memory. `registers` and `spills` (in registers) are of each thread. `blocks` are the sizes it
+    was made with, as "BM=128"; `setting` is all that it was made with, as tuning files have it.
     """
 
     symbol: str

@@ -47,7 +47,7 @@ class AddressRuns:
         """
         if not self._needs_addresses_alone():
             return None
-        self._program.package.check_weights()
+        self._program.check_weights()
         with self._busy:  # a plan may need a larger arena
             plan = self._plan if self._plans is None else self._plans.at(shapes)
         if plan.rest is not None:

@@ -72,7 +72,7 @@ class ExactRuns(Stateful):
 
     def _open_exact(self, program: Program) -> Self:
         """Return a session for exact sizes that belongs to this one."""
-        program.package.check_weights()
+        program.check_weights()
         made = type(self).__new__(type(self))
         made._start(program, self._threads)
         made._follow(self)
@@ -80,7 +80,7 @@ class ExactRuns(Stateful):
 
     def _check_weights(self) -> None:
         """Compare the weights with their checksum before the first run; later runs may be fast."""
-        self._program.package.check_weights()
+        self._program.check_weights()
         self._is_unchecked = False
         self._prepare_fast_run()
 

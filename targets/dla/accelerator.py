@@ -10,10 +10,11 @@ from ...dialects.core.module import Module
 from ...dialects.core.op import Op
 from ...dialects.dla.dialect import TensorOp
 from ...passes.pipeline import Step
+from ..choices import F32, FLOATS
 from ..compiled import CompiledPart
 from ..core import Target
 from ..costs.roofline import Roofline
-from ..options import DEFAULT, F32, FLOATS, CompileOptions
+from ..options import DEFAULT, CompileOptions
 from .core.container import load_all, save
 from .core.description import Description
 from .core.merge import merged

@@ -7,7 +7,7 @@ weights go to a .bin beside OUT, those of IR to a .weights.npz.
 
 import argparse
 
-from ...targets.options import AS_GIVEN
+from ...targets.choices import AS_GIVEN
 from .. import arguments
 
 

@@ -1,17 +1,15 @@
-"""Leave out of a package what runs do not need: its IR, the list of its calls, notes of tuning.
+"""Leave out of a package what runs do not need: IR, list of calls, notes of tuning, GPU sources.
 
 Without its IR a package is not compiled again, exported or searched for sizes; without the list of
 its calls, it has no profiles, parts and pictures. Signatures are of what a package holds: sign the
-result again.
+result again. Constants in a file beside it are beside the result, too.
 """
 
 import argparse
 
 from ...runtime.errors import RunError
+from ...runtime.file.optional_entries import KINDS, checked_kinds
 from .. import arguments
-
-KINDS = {"ir": "module.mlirbc", "calls": "calls.json", "tuning": "tuning.json"}
-"""The entries that may be left out, by what they are."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -31,11 +29,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def kinds(text: str) -> tuple[str, ...]:
     """Read `ir,calls`."""
-    names = tuple(dict.fromkeys(text.split(",")))
-    for name in names:
-        if name not in KINDS:
-            raise argparse.ArgumentTypeError(f"'{name}' must be one of {', '.join(KINDS)}")
-    return names
+    try:
+        return checked_kinds(text.split(","))
+    except RunError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def run(flags: argparse.Namespace) -> None:
@@ -43,10 +40,10 @@ def run(flags: argparse.Namespace) -> None:
     from ...runtime.spelling import spell_size
 
     package = arguments.open_package(flags, flags.model)
-    left_out = {entry for kind, entry in KINDS.items() if kind not in flags.keep}
-    stripped = package.without(left_out)
+    left_out = [kind for kind in KINDS if kind not in flags.keep]
+    if not {*left_out} & {*package.kept}:
+        raise RunError(f"{flags.model}: has nothing of {', '.join(left_out)}")
+    stripped = package.stripped(left_out)
     sizes = [sum(entry.size for entry in p.manifest.entries) for p in (package, stripped)]
-    if sizes[0] == sizes[1]:
-        raise RunError(f"{flags.model}: has nothing of {', '.join(sorted(left_out))}")
     stripped.save(flags.output)
     print(f"{flags.output}: {spell_size(sizes[1])}, was {spell_size(sizes[0])}")

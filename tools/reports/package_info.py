@@ -7,6 +7,7 @@ from typing import Any
 
 from ...runtime.contents import PROCESS, WEIGHTS_ENTRY, Part, Port
 from ...runtime.file.compression import SUFFIX
+from ...runtime.file.optional_entries import kept_kinds
 from ...runtime.host.step import HostStep
 from ...runtime.manifest import ExactProgram, Manifest
 from ...runtime.package import Package
@@ -45,12 +46,16 @@ class MemoryInfo:
 
 @dataclass(frozen=True)
 class SizeInfo:
-    """Give the size of a part of the file, and its number of entries; `unit` is their noun."""
+    """Give the size of a part of the package, and its number of entries; `unit` is their noun.
+
+    `file` is the one beside the package that has the part, empty for what is in the package.
+    """
 
     content: str
     bytes: int
     entries: int
     unit: str
+    file: str
 
 
 @dataclass(frozen=True)
@@ -109,6 +114,7 @@ class SignatureInfo:
 class PackageInfo:
     """Describe a package; `device_memory` is that of a run in each other memory space.
 
+    `kept` are the kinds of its entries that no run needs, as `trivium strip` calls them.
     `load_steps` run once, when the package is loaded, and `steps` at each run. `parts` are the
     reports of targets. `exact` are programs for exact sizes; the other fields are not about them.
     """
@@ -124,6 +130,7 @@ class PackageInfo:
     memory: MemoryInfo
     device_memory: tuple[MemoryInfo, ...]
     sizes: tuple[SizeInfo, ...]
+    kept: tuple[str, ...]
     math: MathInfo
     settings: SettingsInfo
     layouts: tuple[LayoutInfo, ...]
@@ -176,6 +183,7 @@ def package_info(
             for space in manifest.spaces
         ),
         tuple(_sizes(manifest)),
+        kept_kinds(entry.name for entry in manifest.entries),
         _math(manifest),
         SettingsInfo(manifest.settings.threads or None, manifest.settings.cores),
         tuple(_layouts(manifest)),
@@ -206,11 +214,12 @@ def _parts(manifest: Manifest) -> list[Part]:
 
 def _sizes(manifest: Manifest) -> Iterator[SizeInfo]:
     """Yield the sizes of the entries in the file, by their content."""
-    sizes = {entry.name: entry.size for entry in manifest.entries}
+    entries = {entry.name: entry for entry in manifest.entries}
     for kind in _entry_kinds(manifest):
-        found = [sizes[name] for name in kind.names if name in sizes]
+        found = [entries[name] for name in kind.names if name in entries]
         if found:
-            yield SizeInfo(kind.content, sum(found), len(found), kind.unit)
+            size, file = sum(entry.size for entry in found), found[0].file
+            yield SizeInfo(kind.content, size, len(found), kind.unit, file)
 
 
 def _entry_kinds(manifest: Manifest) -> Iterator[EntryKind]:

@@ -12,7 +12,7 @@ from ....dialects.core.op import Op
 from ....dialects.core.states.kept import is_kept
 from ....passes.core import Pass
 from ....passes.rewriting import LOGS, NoMatch, Pattern, Rewriter, rewrite
-from ...options import WINOGRAD_ERROR
+from ...choices import WINOGRAD_ERROR
 from ..schedule.layout_costs import relayout_cost
 from . import blocked_convs as blocked_convs
 from .blocked_forms import Blocks, Form, blocked_form

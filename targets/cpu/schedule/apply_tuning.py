@@ -8,7 +8,7 @@ from ....dialects.core.mlir import ir
 from ....dialects.core.module import Module, ops
 from ....dialects.core.op import Op, view
 from ....passes.core import Pass
-from ...options import WINOGRAD_ERROR
+from ...choices import WINOGRAD_ERROR
 from ...tuning_file import Entry
 from .candidates import is_possible
 from .products import Product, product_of

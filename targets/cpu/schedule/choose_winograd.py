@@ -6,7 +6,7 @@ from ....dialects.core.machine import NATIVE, Machine, find_machine
 from ....dialects.core.module import Module
 from ....passes.core import Pass
 from ....passes.rewriting import NoMatch, Rewriter, rewrite
-from ...options import WINOGRAD_ERROR
+from ...choices import WINOGRAD_ERROR
 from ..layout.winograd_layout import winograd_layout
 from ..layout.winograd_weights import transformed_parts
 from .choice import choose

@@ -15,9 +15,10 @@ from ....runtime.gpu import code as m
 from ....runtime.gpu.array import SPACE
 from ....runtime.gpu.part import GpuPart
 from ....runtime.gpu.step import GpuStep
+from ...choices import TF32
 from ...compiled import Buffers, CompiledPart
 from ...memory.orders import channels_last, row_major
-from ...options import TF32, CompileOptions
+from ...options import CompileOptions
 from ...program.calls import NumberedCall
 from ...program.program import Program
 from ...tuning_file import PACKAGED

@@ -103,8 +103,8 @@ def scale_manifest() -> Manifest:
         inputs=(Port("x", (16,), "float32", 0),),
         outputs=(Port("y", (16,), "float32", 1),),
         buffers=(
-            Buffer("x", FIRST_PORT, 0, (16,), "float32", ("x",)),
-            Buffer("y", FIRST_PORT + 1, 0, (16,), "float32", ("y", "relu")),
+            Buffer("x", FIRST_PORT, 0, (16,), "float32"),
+            Buffer("y", FIRST_PORT + 1, 0, (16,), "float32"),
             Buffer("w", 1, 0, (16,), "float32"),
             Buffer("t", 0, 0, (16,), "float32"),
         ),

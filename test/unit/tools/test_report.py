@@ -109,6 +109,9 @@ sizes
   1000 bytes  native code, 2 objects
   100 bytes   IR
 
+kept beside what runs need
+  ir
+
 math
   fast
 
@@ -193,6 +196,9 @@ sizes
   1.0 GiB    weights in memory 'gpu'
   8.0 KiB    code for GPUs, 1 cubin
   100 bytes  IR
+
+kept beside what runs need
+  ir
 
 math
   fast

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from trivium.runtime import Package, PackageError, RunError, load, package
-from trivium.runtime.file import archive
+from trivium.runtime.file import archive, checked_entries
 from trivium.runtime.file.signature import fingerprint, new_key
 from trivium.runtime.manifest import Manifest
 
@@ -150,7 +150,7 @@ def test_nothing_is_read_before_the_signature_is_verified(
         raise AssertionError
 
     monkeypatch.setattr(package.Manifest, "from_json", fail)
-    monkeypatch.setattr(package, "checksum", fail)
+    monkeypatch.setattr(checked_entries, "has_checksum", fail)
     refusal(scale_file)
     refusal(signed)
 
@@ -159,7 +159,7 @@ def test_a_verified_package_is_no_map_of_the_file(signed: Path):
     opened = Package.open(signed, key=MINE[1])
     size = signed.stat().st_size
     signed.write_bytes(bytes(size))
-    assert opened.file is None
+    assert opened.files == ()
     assert bytes(opened.weights) == np.arange(16, dtype=np.float32).tobytes()
     with pytest.raises(RunError, match="mmap is True, must be left out with key"):
         Package.open(signed, key=MINE[1], mmap=True)

@@ -124,7 +124,6 @@ def placed(index: int, **change: Any) -> dict[str, Any]:
         ),
         (kernel(function=""), "'gpu[0].kernels[0].function' is '', must name a function"),
         (kernel(entry="gpu/no.cubin"), ".entry' is 'gpu/no.cubin', which is not stored"),
-        (kernel(source="gpu/no.py"), ".source' is 'gpu/no.py', which is not stored"),
         (kernel(grid=(1, 1)), ".grid' is [1, 1], must have 3 sizes"),
         (kernel(grid=(0, 1, 1)), ".grid[0]' is 0, must be from 1 to 2147483647"),
         (kernel(grid=(1, 65536, 1)), ".grid[1]' is 65536, must be from 1 to 65535"),

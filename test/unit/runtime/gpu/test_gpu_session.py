@@ -2,8 +2,10 @@
 
 import gc
 import os
+import re
 import threading
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,6 +15,7 @@ from trivium.runtime import load
 from trivium.runtime.contents import MemorySpace, Port
 from trivium.runtime.copy.step import CopyStep
 from trivium.runtime.errors import RunError
+from trivium.runtime.gpu.code import GpuCode
 from trivium.runtime.host.step import HostStep
 from trivium.runtime.package import Package
 from trivium.runtime.program import link
@@ -35,6 +38,7 @@ from trivium.test.unit.runtime.gpu.conftest import (
     X,
     Y,
     buffer,
+    code,
     expected,
     package,
     refusal,
@@ -50,6 +54,19 @@ def test_a_package_runs(session: Session):
     y = np.zeros(SHAPE, np.float32)
     assert session.run({"x": x}, {"y": y})["y"] is y
     np.testing.assert_array_equal(y, expected(x))
+
+
+def test_sources_of_kernels_may_be_left_out(stand_in: StandIn):
+    (add, relu), source = code("sm_90").kernels, "gpu/sm_90/add.py"
+    noted = package(codes=[GpuCode("sm_90", (replace(add, source=source), relu))])
+    whole = Package.create(noted.manifest, {**noted.entries, source: b"def add(): ..."})
+    small = whole.stripped(["sources"])
+    assert (whole.kept, small.kept) == (("sources",), ())
+    assert {*whole.entries} - {*small.entries} == {source}
+    opened = Package.open(small.to_bytes())
+    stand_in.execute(opened, KERNELS)
+    with Session(opened, device=stand_in.device()) as session:
+        np.testing.assert_array_equal(session(x), expected(x))
 
 
 def test_results_of_earlier_runs_stay(session: Session):
@@ -117,6 +134,63 @@ def test_equal_weights_are_uploaded_once(stand_in: StandIn, layer: Package):
     assert len(stand_in.records("cuMemcpyHtoDAsync")) == 2
     np.testing.assert_array_equal(sessions[1](x), expected(x))
     np.testing.assert_array_equal(sessions[3](x), expected(x, 2 * WEIGHTS))
+
+
+def _large(bytes_: np.ndarray) -> Package:
+    """Return the package with more constants, of which kernels read the first."""
+    spaces = (MemorySpace("gpu", 3 * SIZE, 3 * SIZE, bytes_.nbytes),)
+    return package(weights=bytes_, spaces=spaces)
+
+
+def test_weights_of_equal_checksums_are_not_mixed_up(stand_in: StandIn):
+    # Of each block of 128 x 256 words, checksums are of the sums of rows and the xors of columns.
+    words = np.random.default_rng(0).integers(0, 1 << 50, 1 << 19, np.uint64)
+    rows = words[: 128 * 256].reshape(128, 256)
+    numbers = np.arange(1, 5, dtype=np.float32).view(np.uint64)
+    rows[0, :2], rows[1, :2] = numbers, numbers[::-1]
+    forged = words.copy()
+    forged[: 128 * 256].reshape(128, 256)[:2, :2] = rows[1::-1, :2]
+    pair = [_large(words), _large(forged)]
+    (one,), (other,) = ([e for e in p.manifest.entries if "weights" in e.name] for p in pair)
+    assert one == other
+    for each in pair:
+        stand_in.execute(each, KERNELS)
+    sessions = [Session(each, device=stand_in.device()) for each in pair]
+    for session, bytes_ in zip(sessions, (words, forged), strict=True):
+        w = bytes_.view(np.float32)[:32].reshape(SHAPE)
+        np.testing.assert_array_equal(session(x), expected(x, w))
+    assert [session(0 * x)[0, 0] for session in sessions] == [1, 3]
+
+
+def _resident(path: Path) -> int:
+    """Return how many bytes of a mapped file are in the memory of this process."""
+    blocks = re.split(r"\n(?=[0-9a-f]+-[0-9a-f]+ )", Path("/proc/self/smaps").read_text())
+    found = [re.search(r"^Rss: +(\d+) kB$", b, re.M) for b in blocks if str(path) in b]
+    return sum(1024 * int(each[1]) for each in found if each)
+
+
+def test_the_host_gives_back_what_the_device_has(stand_in: StandIn, tmp_path: Path):
+    numbers = np.random.default_rng(0).random(4 << 20, np.float32)
+    made, path = _large(numbers), tmp_path / "net.trv"
+    stand_in.execute(made, KERNELS)
+    made.save(path)
+    mapped = Package.open(path)
+    bytes(mapped.entries["gpu/weights.bin"])
+    assert _resident(path) > numbers.nbytes
+    with Session(mapped, device=stand_in.device()) as session:
+        assert _resident(path) < 1 << 20
+        w = numbers[:32].reshape(SHAPE)
+        np.testing.assert_array_equal(session(x), expected(x, w))
+        uploads = len(stand_in.records("cuMemcpyHtoDAsync"))
+        with Session(mapped, device=stand_in.device()) as other, session.clone() as twin:
+            assert _resident(path) < 1 << 20
+            for each in (other, twin, session):
+                np.testing.assert_array_equal(each(-x), expected(-x, w))
+        # Only inputs were copied: x, three times.
+        assert len(stand_in.records("cuMemcpyHtoDAsync")) == uploads + 3
+        session.save(tmp_path / "again.trv")
+    assert (tmp_path / "again.trv").read_bytes() == path.read_bytes()
+    np.testing.assert_array_equal(np.frombuffer(mapped.entries["gpu/weights.bin"], "f4"), numbers)
 
 
 def test_weights_go_when_nobody_needs_them(stand_in: StandIn, layer: Package):

@@ -17,8 +17,8 @@ from trivium.passes.instrumentation import Instrumentation
 from trivium.passes.pipeline import Stage
 from trivium.runtime.dla.part import DlaPart
 from trivium.runtime.session import Session
+from trivium.targets.choices import INTEGERS
 from trivium.targets.dla.phases import MEM_ALLOC, TENSOR_SCHED
-from trivium.targets.options import INTEGERS
 from trivium.targets.registry import choose_target
 from trivium.test.unit.compiler.digits import Digits, digits
 

@@ -15,8 +15,8 @@ from trivium.dialects.core.tensor import Array
 from trivium.runtime.dla.part import DlaPart
 from trivium.runtime.package import Package
 from trivium.runtime.session import Session
+from trivium.targets.choices import INTEGERS
 from trivium.targets.dla.vanilla.packets import FILE
-from trivium.targets.options import INTEGERS
 
 NETWORKS = {"resnet_18": resnet_18, "mobilenet_v2": mobilenet_v2}
 HALF = {

@@ -17,6 +17,7 @@ from trivium.passes.verify_values import VerifyValues
 from trivium.runtime.dla.part import DlaPart
 from trivium.runtime.package import Package
 from trivium.runtime.session import Session
+from trivium.targets.choices import INTEGERS
 from trivium.targets.dla.phases import (
     CODE_EMIT,
     IR_OPTIMIZATION,
@@ -26,7 +27,7 @@ from trivium.targets.dla.phases import (
     Phase,
     PhaseInstrumentation,
 )
-from trivium.targets.options import INTEGERS, CompileOptions
+from trivium.targets.options import CompileOptions
 from trivium.targets.registry import choose_target
 
 PHASES = (TENSOR_SCHED, MEM_ALLOC)

@@ -10,7 +10,7 @@ from trivium.dialects.core.tensor import Array
 from trivium.runtime.dla.part import DlaPart
 from trivium.runtime.package import Package
 from trivium.runtime.session import Session
-from trivium.targets.options import INTEGERS
+from trivium.targets.choices import INTEGERS
 
 CUT = {"interrupted": 2, "odd_branches": 2}
 """How many programs networks have that are not one."""

@@ -17,12 +17,12 @@ from trivium.passes.core import Pass
 from trivium.passes.pipeline import Instrumentation, Pipeline, Stage
 from trivium.runtime.dla.part import DESCRIPTION, DlaPart
 from trivium.runtime.package import Package
+from trivium.targets.choices import INTEGERS
 from trivium.targets.dla.accelerator import Accelerator
 from trivium.targets.dla.phases import MEM_ALLOC, Phases
 from trivium.targets.dla.retry import Retry
 from trivium.targets.dla.vanilla import target
 from trivium.targets.dla.vanilla.packets import FILE
-from trivium.targets.options import INTEGERS
 from trivium.targets.registry import find_target
 from trivium.tools.report import describe, summary
 from trivium.tools.reports.package_info import package_info

@@ -13,7 +13,8 @@ from trivium.dialects.core.interpret import run
 from trivium.dialects.core.mlir import new_context
 from trivium.dialects.core.module import Module, ops
 from trivium.dialects.core.tensor import Array
-from trivium.targets.options import STRICT, CompileOptions
+from trivium.targets.choices import STRICT
+from trivium.targets.options import CompileOptions
 from trivium.targets.registry import find_target
 
 RANDOM = np.random.default_rng(2)
