@@ -7,7 +7,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import field, replace
 from functools import cached_property
 from io import BytesIO
-from typing import TYPE_CHECKING, TypeAlias, cast
+from pickle import PickleBuffer
+from typing import TYPE_CHECKING, Any, SupportsIndex, TypeAlias, cast
 from weakref import WeakValueDictionary
 
 from .checks import check
@@ -127,6 +128,14 @@ class Package(Frozen):
         file = BytesIO()
         archive.write(file, self._signed_contents())
         return file.getvalue()
+
+    def __reduce_ex__(self, protocol: SupportsIndex, /) -> tuple[Any, ...]:
+        """Pickle the bytes of the file, from protocol 5 on as a buffer.
+
+        Whoever moves buffers beside the pickle, as Ray does, maps the package where it is read.
+        """
+        data = self.to_bytes()
+        return _unpickled, (PickleBuffer(data) if int(protocol) >= 5 else data,)
 
     def without(self, names: Collection[str]) -> "Package":
         """Return the package without entries of some names, also of programs for exact sizes.
@@ -293,6 +302,10 @@ def _without(manifest: Manifest, names: Collection[str]) -> Manifest:
 def _own_name(name: str) -> str:
     """Return the name of an entry in its program: those of exact sizes have folders."""
     return name.split("/", 2)[2] if name.startswith("exact/") else name
+
+
+def _unpickled(data: "bytes | PickleBuffer") -> Package:
+    return Package.open(memoryview(data))
 
 
 def _given_bytes(source: object) -> memoryview | None:

@@ -7,6 +7,7 @@ driver. Start reading at `driver.py`; `weights.py` quantises weights alone.
 from .closeness import Closeness as Closeness
 from .driver import quantize as quantize
 from .folder import Preprocessing as Preprocessing
+from .observe import Spread as Spread
 from .report import Report as Report
 from .report import Sensitivity as Sensitivity
 from .weights import ProductError as ProductError
