@@ -36,11 +36,12 @@ from .option import (
     size_set,
     text_pair,
 )
-from .option_checks import core_list, share_of
+from .option_checks import core_list, scales, share_of
 
 if TYPE_CHECKING:
     from ..dialects.core.tensor import Array, Bindings
     from ..passes.pipeline import Instrumentation
+    from ..passes.quantize.apply_scales import Scales
     from ..runtime.contents import RunSettings
 
 FAST, STRICT = "fast", "strict"
@@ -50,8 +51,7 @@ F32, TF32 = "f32", "tf32"
 HALVES = {"fp16": "f16", "bf16": "bf16"}
 """The precisions in which values are stored in half of the bytes, and their element types."""
 
-STATE_TYPES = {**HALVES, "int8": "i8"}
-"""What states of f32 may be stored in: bytes have a scale for each row."""
+STATE_TYPES = {**HALVES, "int8": "i8"}  # of states of f32; bytes have a scale for each row
 
 PRECISIONS = (F32, TF32, *HALVES)
 
@@ -59,18 +59,15 @@ FLOATS, INTEGERS = "floats", "integers"
 QUANTIZED = (FLOATS, INTEGERS)  # what quantised models are computed in
 
 AS_GIVEN, EXACT, BYTES = "model", "exact", "i8"
-ACTIVATIONS = (AS_GIVEN, EXACT, BYTES)
-"""What activations are rounded to before they are multiplied by weights of few bits."""
+ACTIVATIONS = (AS_GIVEN, EXACT, BYTES)  # what those that meet weights of few bits are rounded to
 
 EXPORT, PNNX = "export", "pnnx"
-CONVERTERS = (EXPORT, PNNX)
-"""What reads a torch module: `torch.export`, or the program `pnnx`."""
+CONVERTERS = (EXPORT, PNNX)  # what reads a torch module
 
 WINOGRAD_ERROR = 2e-6
 """What a layer may lose by Winograd's method unless the user says otherwise: 2x2 tiles fit."""
 
-LEVELS = (0, 1, 2)
-"""The levels of optimisation."""
+LEVELS = (0, 1, 2)  # of optimisation
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -217,6 +214,12 @@ class CompileOptions:
         "what a quantised model is computed in (floats is the default)",
         choices=QUANTIZED,
     )
+    quantization: "Scales | None" = option(
+        None,
+        "quantise the model by scales that the command quantize has found, or by a config of PPL",
+        optional(scales),
+        metavar="FILE.json",
+    )
     activations: str = option(
         AS_GIVEN,
         "what activations are rounded to before they are multiplied by weights of few bits: "
@@ -344,16 +347,13 @@ class CompileOptions:
                 f"keep_f32 names nodes, but precision is '{self.precision}': nothing is in halves, "
                 "leave out one of the two"
             )
-        if self.strict_math and self.activations == BYTES:
-            raise CompileError(
-                f"activations is '{BYTES}', but strict math rounds nothing that the model does "
-                "not: give only one of the two"
-            )
-        if self.strict_math and self.winograd_error:
-            raise CompileError(
-                f"winograd_error is {self.winograd_error}, but strict math allows none: "
-                "give only one of the two"
-            )
+        for which, given, why in (
+            ("activations", self.activations == BYTES, "rounds nothing that the model does not"),
+            ("winograd_error", self.winograd_error, "allows none"),
+        ):
+            if self.strict_math and given:
+                fault = f"{which} is {getattr(self, which)!r}, but strict math {why}"
+                raise CompileError(f"{fault}: give only one of the two")
 
     @property
     def machines(self) -> tuple[Machine, ...]:

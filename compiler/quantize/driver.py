@@ -11,9 +11,9 @@ from ...dialects.core.mlir import new_context
 from ...dialects.core.module import Module
 from ...dialects.core.tensor import Bindings
 from ...passes.decompose import Decompose
-from ...passes.default import WHOLE, default_pipeline
-from ...passes.pipeline import Pipeline
+from ...passes.default import WHOLE
 from ...passes.quantize.apply_config import quantize_by_config, quantize_by_table
+from ...passes.quantize.apply_scales import simplify
 from ...passes.quantize.quant_config import QuantConfig
 from ...passes.quantize.scale_table import Scale, ScaleTable
 from ...targets.core import Progress
@@ -99,7 +99,7 @@ def quantize(
     with new_context():
         module = import_model(model, CompileOptions(shapes=shapes))
         need_static(module)
-        Pipeline(default_pipeline(1, quantized=True, prepares=False)).run(module)
+        simplify(module)
         if config:
             scales = quantize_by_config(module, QuantConfig.load(config), per_tensor)
         else:
