@@ -2,6 +2,8 @@
 
 from typing import Any, TypeAlias, cast
 
+from ...dialects.core.arguments import spell
+from ...dialects.core.errors import CompileError
 from ...dialects.core.module import Module
 from ..default import default_pipeline
 from ..pipeline import Pipeline
@@ -33,9 +35,18 @@ def apply_scales(module: Module, given: Scales, per_tensor: bool = False) -> Non
 
     Raises CompileError for what is malformed, and for names that the model does not have.
     """
-    scales = read_scales(given) if isinstance(given, str) else given
+    scales = _scales(given)
     simplify(module)
     if isinstance(scales, QuantConfig):
         quantize_by_config(module, scales, per_tensor)
     else:
         quantize_by_table(module, scales, per_tensor)
+
+
+def _scales(given: object) -> ScaleTable | QuantConfig:
+    if isinstance(given, ScaleTable | QuantConfig):
+        return given
+    if isinstance(given, str):
+        return read_scales(given)
+    must = "a table of scales, a config, or the path of a file with one"
+    raise CompileError(f"quantization is {spell(given)}, must be {must}")
