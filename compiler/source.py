@@ -12,7 +12,6 @@ from ..dialects.core.module import Module
 from ..passes.bind_sizes import bind_decided_sizes
 from ..passes.cut_model import CutModel
 from ..passes.keep_values import KeepValues
-from ..passes.quantize.apply_scales import apply_scales
 from ..targets.options import DEFAULT, CompileOptions
 from . import formats as built_in
 from .format import FORMATS, Format
@@ -68,6 +67,8 @@ def import_model(source: "Source | Package", options: CompileOptions = DEFAULT) 
     if not options.generate:
         module = read_model(source, options)
         if options.quantization:
+            from ..passes.quantize.apply_scales import apply_scales
+
             need_static(module, "scales are for models of exact sizes")
             apply_scales(module, options.quantization)
         return module
