@@ -1,7 +1,7 @@
 """From a `tri` module to a package: passes, placement, code."""
 
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 
 from ..dialects import tri
@@ -71,9 +71,7 @@ def compile_module(
     for hook in hooks:
         hook.begin(whole, module)
     begun = list(map(Begun, hooks))
-    with ExitStack() as stack:
-        for each in targets:
-            stack.enter_context(each.compiling(options))
+    with _compiling(targets, options):
         entries = {**(kept or {}), **_optimise(module, pipeline, targets, options, begun)}
         used = {group.target for group in placed_groups(module)}
         compiling = [each for each in targets if each.name in used]
@@ -97,6 +95,25 @@ def compile_module(
         options=options,
         entries=entries,
     )
+
+
+def measure_schedules(module: Module, pipeline: Pipeline, options: CompileOptions) -> None:
+    """Run a pipeline for what it adds to the tuning file alone; no code of the model is made.
+
+    The module is used up. Raises CompileError as `compile_module`.
+    """
+    targets = choose_targets(options.target)
+    check_targets(module, targets, advises_exact=True)
+    with _compiling(targets, options):
+        _optimise(module, pipeline, targets, options, options.hooks)
+
+
+@contextmanager
+def _compiling(targets: Sequence[Target], options: CompileOptions) -> Generator[None]:
+    with ExitStack() as stack:
+        for each in targets:
+            stack.enter_context(each.compiling(options))
+        yield
 
 
 def _optimise(

@@ -31,16 +31,16 @@ def check(model: Source, options: CompileOptions) -> tuple[Placement, ...]:
 
 
 def check_with_sizes(
-    model: Source, options: CompileOptions
+    model: Source, options: CompileOptions, estimates: bool = True
 ) -> tuple[tuple[Placement, ...], SizeReport]:
-    """Return what `check` does, and the free sizes of the model."""
+    """Return what `check` does, with or without `estimates`, and the free sizes of the model."""
     with new_context(), types_read_once():
         module = import_model(model, options)
         report = report_sizes(module)
-        estimates = Estimates(choose_targets(options.target))
+        known = Estimates(choose_targets(options.target) if estimates else ())
         kind = Strict if options.strict else SupportLog
-        programs = _placed(module, options, kind, estimates)
-        placed = [each for args in programs for each in placements(*args, estimates)]
+        programs = _placed(module, options, kind, known)
+        placed = [each for args in programs for each in placements(*args, known)]
         return tuple(placed), report
 
 

@@ -15,7 +15,7 @@ from ..targets.placement.partition import Partition, placeable_ops
 class Estimates(Instrumentation):
     """Note the estimates of targets for each op of a model as it is when it is partitioned.
 
-    They are those of the program that was partitioned last.
+    They are those of the program that was partitioned last; without targets there are none.
     """
 
     def __init__(self, targets: Sequence[Target]) -> None:
@@ -23,7 +23,7 @@ class Estimates(Instrumentation):
         self._ops: list[tuple[frozenset[str], dict[str, float]]] = []
 
     def before(self, stage: Stage, module: Module) -> None:
-        if stage.name != Partition.name:
+        if stage.name != Partition.name or not self._targets:
             return
         self._ops = []
         for block in tri.run_blocks(module.main):

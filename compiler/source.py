@@ -18,6 +18,7 @@ from .format import FORMATS, Format
 from .generation.description import described_decoder
 from .generation.prepare import prepare_generation
 from .generation.sizes import with_bound_sizes
+from .sizes.free import need_static
 from .states import declare_states
 
 if TYPE_CHECKING:
@@ -55,15 +56,24 @@ def find_format(source: Any) -> Format:
 def import_model(source: "Source | Package", options: CompileOptions = DEFAULT) -> Module:
     """Translate a model to a `tri` module in the current context.
 
-    `options` bind sizes and values; sizes that nothing binds are symbols. With `generate` it is the
-    step of a decoder. Raises CompileError as the frontend of the format does, and for a package.
+    `options` bind sizes and values; sizes that nothing binds are symbols. With `quantization` it is
+    simplified and quantised, with `generate` it is the step of a decoder. Raises CompileError as
+    the frontend of the format does, and for a package.
     """
     if find_format(source).is_compiled:
         raise CompileError(
             f"{_spell(source)} is a package, must be a model: it is compiled already"
         )
     if not options.generate:
-        return read_model(source, options)
+        module = read_model(source, options)
+        if options.quantization:
+            from ..passes.quantize.apply_scales import apply_scales
+
+            need_static(module, "scales are for models of exact sizes")
+            apply_scales(module, options.quantization)
+        return module
+    if options.quantization:
+        raise CompileError("quantization is for models that run as a whole, generate makes a step")
     known = described_decoder(find_format(source).describe_decoder(source), options)
     with _opened(source, options) as read:
         module = read(with_bound_sizes(read, known, options))

@@ -6,13 +6,15 @@ from contextlib import ExitStack, suppress
 from dataclasses import field, replace
 from functools import cached_property
 from io import BytesIO
-from typing import TYPE_CHECKING, TypeAlias, cast
+from pickle import PickleBuffer
+from typing import TYPE_CHECKING, Any, SupportsIndex
 from weakref import WeakValueDictionary
 
 from .checks import check
 from .contents import SIGNATURE_ENTRY, WEIGHTS_ENTRY
 from .errors import PackageError, RunError
 from .file import archive
+from .file.archive import Bytes, bytes_of, given_bytes
 from .file.checked_entries import CheckedEntries, Span
 from .file.compression import SUFFIX, Decompressed, compressed
 from .file.file_bytes import Identity, MappedFile, path_of, read_file
@@ -26,9 +28,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from .file.signature import Key, Keys, Signature
-
-Bytes: TypeAlias = bytes | bytearray | memoryview
-"""The bytes of the file of a package."""
 
 
 class Package(Frozen):
@@ -53,7 +52,7 @@ class Package(Frozen):
 
         Entries that the manifest lists in files beside the package stay there.
         """
-        views = {name: _bytes_of(entries[name]) for name in sorted(entries)}
+        views = {name: bytes_of(entries[name]) for name in sorted(entries)}
         for name in (MANIFEST_ENTRY, SIGNATURE_ENTRY):
             if name in views:
                 raise PackageError(f"entry '{name}' is written by save, must not be given")
@@ -86,7 +85,7 @@ class Package(Frozen):
         accepted = _public_keys(key)
         if accepted and mmap:
             raise RunError("mmap is True, must be left out with key: a map could change later")
-        if (data := _given_bytes(path)) is not None:
+        if (data := given_bytes(path)) is not None:
             if mmap:
                 raise RunError("mmap is True, must be left out with bytes: they are in memory")
             return _read(data, "", accepted)
@@ -149,6 +148,14 @@ class Package(Frozen):
         file = BytesIO()
         archive.write(file, self._signed_contents())
         return file.getvalue()
+
+    def __reduce_ex__(self, protocol: SupportsIndex, /) -> tuple[Any, ...]:
+        """Pickle the bytes of the file, from protocol 5 on as a buffer.
+
+        Whoever moves buffers beside the pickle, as Ray does, maps the package where it is read.
+        """
+        data = self.to_bytes()
+        return _unpickled, (PickleBuffer(data) if int(protocol) >= 5 else data,)
 
     def with_external_weights(self, file: str) -> "Package":
         """Return the package with its constants in a file in its folder; in itself if that is "".
@@ -367,21 +374,8 @@ def _files_named_at(path: str) -> set[str]:
     return set()
 
 
-def _given_bytes(source: object) -> memoryview | None:
-    """Return the bytes of a package that are given in place of a path, or None for a path.
-
-    A path may be bytes, too, but begins as no archive does.
-    """
-    if isinstance(source, bytes) and not source.startswith(archive.MARK):
-        return None
-    if not isinstance(source, bytes | bytearray | memoryview):
-        return None
-    return memoryview(cast("Bytes", source)).cast("B").toreadonly()
-
-
-def _bytes_of(data: bytes | bytearray | memoryview) -> memoryview:
-    view = memoryview(data)
-    return view.cast("B").toreadonly() if view.nbytes else memoryview(b"")
+def _unpickled(data: "bytes | PickleBuffer") -> Package:
+    return Package.open(memoryview(data))
 
 
 def _public_keys(key: "Keys | None") -> tuple[bytes, ...]:

@@ -288,7 +288,7 @@ class Session(AsyncRuns, DeviceRuns, AddressRuns, Observing):
         """
         if self._program.selection is not None:
             raise RunError("the session is that of a part: pickle the whole one")
-        return _unpickled, (self._program.package.to_bytes(), self._threads)
+        return _unpickled, (self._program.package, self._threads)
 
     def __repr__(self) -> str:
         from .spelling import spell_interface, spell_threads
@@ -394,5 +394,5 @@ class Session(AsyncRuns, DeviceRuns, AddressRuns, Observing):
         return devices.create(pair.output)
 
 
-def _unpickled(data: bytes, threads: int) -> Session:
-    return Session(Package.open(data), threads=threads)
+def _unpickled(package: Package, threads: int) -> Session:
+    return Session(package, threads=threads)

@@ -1,6 +1,7 @@
 """`LoweringTable`: the lowerings and the limits of one target, registered by decorator."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import combinations
 from typing import Any, TypeVar
 
 from ..dialects.core.errors import Undecided
@@ -9,12 +10,15 @@ from .element_types import ElementTypes
 
 Function = TypeVar("Function")
 Predicate = Callable[[Any], bool]
+Types = ElementTypes | Sequence[ElementTypes] | None
+"""What a lowering declares: once, for each overload, or as the table says."""
 
 
 class LoweringTable:
     """Map op classes to their lowerings, their element types and the limits of a target.
 
-    A lowering declares the element types of its operands and results, or has those of `types`.
+    A lowering declares the element types and layouts of its operands and results, or has those of
+    `types`. Several declarations of one lowering are overloads: each has types that no other has.
 
     The docstring of a limit completes the sentence "it …" in the refusal that a user reads and in
     the support table of the docs.
@@ -24,26 +28,25 @@ class LoweringTable:
         self.name = name
         self.types = types
         self.lowerings: dict[type[Op], Any] = {}
-        self.declared: dict[type[Op], ElementTypes] = {}
+        self.declared: dict[type[Op], tuple[ElementTypes, ...]] = {}
         self.limits: dict[type[Op], list[Predicate]] = {}
 
-    def lowers(
-        self, *classes: type[Op], types: ElementTypes | None = None
-    ) -> Callable[[Function], Function]:
+    def lowers(self, *classes: type[Op], types: Types = None) -> Callable[[Function], Function]:
         """Register the decorated function as the lowering of ops on elements of some types.
 
         Raises TypeError where nobody declares types, where a declaration names a field that an op
-        lacks, and where an op has a lowering already: which of the two runs it would be ambiguous.
+        lacks, where two of one op overlap, and where an op has a lowering already: which of the two
+        runs it would be ambiguous.
         """
 
         def register(function: Function) -> Function:
             for cls in classes:
                 if cls in self.lowerings:
                     raise TypeError(f"target {self.name} lowers {cls.op_name} twice")
-                declared = types or self.types
-                if declared is None:
+                declared = self._declared(types)
+                if not declared:
                     raise TypeError(f"target {self.name} declares no types for {cls.op_name}")
-                declared.check(cls)
+                _check(cls, declared)
                 self.lowerings[cls] = function
                 self.declared[cls] = declared
             return function
@@ -62,8 +65,12 @@ class LoweringTable:
 
     def undeclared_type(self, op: Op) -> str | None:
         """Return which type of an op, which has a lowering, is not declared; None without one."""
-        fault = self.declared[type(op)].undeclared(op)
-        return None if fault is None else f"has no kernels of {op.op_name} on {fault}"
+        faults = [each.undeclared(op) for each in self.declared[type(op)]]
+        return None if None in faults else f"has no kernels of {op.op_name} on {faults[0]}"
+
+    def _declared(self, types: Types) -> tuple[ElementTypes, ...]:
+        declared = types or self.types or ()
+        return (declared,) if isinstance(declared, ElementTypes) else tuple(declared)
 
     def broken_limit(self, op: Op) -> str | None:
         """Return the text of the first limit that an op breaks, or None.
@@ -75,6 +82,16 @@ class LoweringTable:
             return next(map(limit_text, broken), None)
         except Undecided as reason:
             return str(reason)
+
+
+def _check(cls: type[Op], declared: Sequence[ElementTypes]) -> None:
+    """Raise TypeError for a declaration that does not fit an op, and for two that overlap."""
+    for each in declared:
+        each.check(cls)
+    names = [each.name for each in (*cls.fields.operands, *cls.fields.results)]
+    for first, second in combinations(declared, 2):
+        if first.overlaps(second, names):
+            raise TypeError(f"{cls.op_name} declares two kernels for the same types and layouts")
 
 
 def limit_text(predicate: Predicate) -> str:

@@ -1,9 +1,10 @@
 """Checks of options of compilations that no other table of options has."""
 
+import os
 from operator import index
 from typing import Any
 
-from ..dialects.core.arguments import listed, names
+from ..dialects.core.arguments import listed, names, path
 from ..dialects.core.errors import Invalid
 from ..runtime.cores import parse_cores
 from ..runtime.errors import RunError
@@ -43,3 +44,8 @@ def share_of(value: Any) -> tuple[int, int]:
     if not 0 <= number < of:
         raise Invalid("must be two whole numbers, the first from 0 on and below the second")
     return number, of
+
+
+def scales(value: Any) -> Any:
+    """Check the path of a table of scales, or of a config; whoever applies it checks all else."""
+    return path(value) if isinstance(value, str | os.PathLike) else value

@@ -38,11 +38,12 @@ from .option import (
     size_set,
     text_pair,
 )
-from .option_checks import core_list, entry_kinds, file_beside, share_of
+from .option_checks import core_list, entry_kinds, file_beside, scales, share_of
 
 if TYPE_CHECKING:
     from ..dialects.core.tensor import Array, Bindings
     from ..passes.pipeline import Instrumentation
+    from ..passes.quantize.apply_scales import Scales
     from ..runtime.contents import RunSettings
 
 
@@ -193,6 +194,12 @@ class CompileOptions:
         "what a quantised model is computed in (floats is the default)",
         choices=choices.QUANTIZED,
     )
+    quantization: "Scales | None" = option(
+        None,
+        "quantise the model by scales that the command quantize has found, or by a config of PPL",
+        optional(scales),
+        metavar="FILE.json",
+    )
     activations: str = option(
         choices.AS_GIVEN,
         "what activations are rounded to before they are multiplied by weights of few bits: "
@@ -339,16 +346,14 @@ class CompileOptions:
                 f"keep_f32 names nodes, but precision is '{self.precision}': nothing is in halves, "
                 "leave out one of the two"
             )
-        if self.strict_math and self.activations == choices.BYTES:
-            raise CompileError(
-                f"activations is '{choices.BYTES}', but strict math rounds nothing that the model "
-                "does not: give only one of the two"
-            )
-        if self.strict_math and self.winograd_error:
-            raise CompileError(
-                f"winograd_error is {self.winograd_error}, but strict math allows none: "
-                "give only one of the two"
-            )
+        in_bytes = self.activations == choices.BYTES
+        for which, given, why in (
+            ("activations", in_bytes, "rounds nothing that the model does not"),
+            ("winograd_error", self.winograd_error, "allows none"),
+        ):
+            if self.strict_math and given:
+                fault = f"{which} is {getattr(self, which)!r}, but strict math {why}"
+                raise CompileError(f"{fault}: give only one of the two")
 
     @property
     def machines(self) -> tuple[Machine, ...]:

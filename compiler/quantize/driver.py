@@ -11,9 +11,9 @@ from ...dialects.core.mlir import new_context
 from ...dialects.core.module import Module
 from ...dialects.core.tensor import Bindings
 from ...passes.decompose import Decompose
-from ...passes.default import WHOLE, default_pipeline
-from ...passes.pipeline import Pipeline
+from ...passes.default import WHOLE
 from ...passes.quantize.apply_config import quantize_by_config, quantize_by_table
+from ...passes.quantize.apply_scales import simplify
 from ...passes.quantize.quant_config import QuantConfig
 from ...passes.quantize.scale_table import Scale, ScaleTable
 from ...targets.core import Progress
@@ -24,10 +24,10 @@ from ..source import Source, import_model
 from .data import Data, batches, read_data
 from .evaluator import QuantizationCase
 from .folder import Preprocessing
-from .observe import Feed, observe
+from .observe import Feed, Spread, observe
 from .ranges import METHODS, Form
 from .report import Report
-from .sensitivity import Spread, examine
+from .sensitivity import examine
 
 STORAGE = ("i8", "ui8", "i16", "ui16")
 MOST_BATCHES = 8
@@ -86,8 +86,8 @@ def quantize(
     With `cosine`, between 0 and 1, the outputs of the quantised model come at least that close to
     those of the model: values whose rounding does most harm stay floats, and are not in the table.
     `report` is called with a `Report` of what each value does, and of what stays a float; it and
-    `cosine` need data. Both run the model on up to `MOST_BATCHES` batches for each value; `spread`
-    runs values elsewhere, as `trivium.ray.spread` does.
+    `cosine` need data. Both run the model on up to `MOST_BATCHES` batches for each value. `spread`
+    runs batches and values elsewhere, as `trivium.ray.spread` does; the scales are the same.
 
     Returns the scales. Raises CompileError for data that does not fit the model, and for tables
     that are malformed or of another model.
@@ -99,7 +99,7 @@ def quantize(
     with new_context():
         module = import_model(model, CompileOptions(shapes=shapes))
         need_static(module)
-        Pipeline(default_pipeline(1, quantized=True, prepares=False)).run(module)
+        simplify(module)
         if config:
             scales = quantize_by_config(module, QuantConfig.load(config), per_tensor)
         else:
@@ -109,7 +109,7 @@ def quantize(
                 form = Form(storage, symmetric, method, percentile)
                 types = input_types(module)
                 feeds = batches(read_data(data, types, preprocessing), types)
-                scales = calibrate(module, feeds, form, progress)
+                scales = calibrate(module, feeds, form, progress, spread)
                 if cosine is not None or report is not None:
                     some = feeds[:: -(-len(feeds) // MOST_BATCHES)]
                     case = QuantizationCase(module, scales, some, per_tensor, progress)
@@ -129,9 +129,11 @@ def quantize(
     return scales
 
 
-def calibrate(module: Module, feeds: Sequence[Feed], form: Form, progress: Progress) -> ScaleTable:
+def calibrate(
+    module: Module, feeds: Sequence[Feed], form: Form, progress: Progress, spread: Spread = map
+) -> ScaleTable:
     """Run a simplified module on data and choose scales for the values to be quantised."""
-    seen = observe(module, feeds, form, progress)
+    seen = observe(module, feeds, form, progress, spread)
     values = {n: Scale(form.kind_of(each), each.least, each.most) for n, each in seen.items()}
     return ScaleTable(values, form.method)
 

@@ -28,6 +28,16 @@ class Seen:
     most: float = 0.0
     counts: Array = field(default_factory=_no_counts)
 
+    @staticmethod
+    def within(bounds: "Seen") -> "Seen":
+        """Return what has the bounds of another, and no counts yet."""
+        return Seen(bounds.least, bounds.most)
+
+    def merge(self, other: "Seen") -> "Seen":
+        """Return what was seen in the numbers of both; counts need equal bounds."""
+        least, most = min(self.least, other.least), max(self.most, other.most)
+        return Seen(least, most, self.counts + other.counts)
+
     @property
     def reach(self) -> float:
         """Return the largest size of a number."""

@@ -5,7 +5,7 @@ MiniLM, and the outputs hardly change.
 """
 
 import functools
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from ...dialects.core.location import describe
 from ...dialects.core.mlir import ir
@@ -21,16 +21,13 @@ from ...passes.quantize.quantizable import (
 from ...passes.quantize.scale_table import ScaleTable
 from .closeness import Closeness
 from .evaluator import QuantizationCase, RecompiledModel, ToggledModel
+from .observe import Spread
 from .per_layer_error import per_layer_error
 from .report import Report, Sensitivity, least_close
 from .search import fewest_checked
 
 LEAST = -1.0
 """What every cosine is at least."""
-
-
-Spread = Callable[[Callable[[str], Closeness], Sequence[str]], Iterable[Closeness]]
-"""Calls a function with each of some names, in order or at once, and returns what it returns."""
 
 
 def examine(

@@ -7,9 +7,12 @@ so that every byte of an entry can be handed out in place and none twice.
 import struct
 import zlib
 from collections.abc import Mapping
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO, NamedTuple, TypeAlias, cast
 
 from ..errors import PackageError
+
+Bytes: TypeAlias = bytes | bytearray | memoryview
+"""The bytes of the file of a package."""
 
 PAGE = 4096
 CACHE_LINE = 64
@@ -233,3 +236,21 @@ def _unpack(layout: struct.Struct, mark: bytes, data: memoryview, position: int)
     if found != mark:
         raise PackageError(f"is corrupt: it has {found!r} at byte {position}, must have {mark!r}")
     return tuple(values)
+
+
+def given_bytes(source: object) -> memoryview | None:
+    """Return the bytes of a package that are given in place of a path, or None for a path.
+
+    A path may be bytes, too, but begins as no archive does.
+    """
+    if isinstance(source, bytes) and not source.startswith(MARK):
+        return None
+    if not isinstance(source, bytes | bytearray | memoryview):
+        return None
+    return memoryview(cast("Bytes", source)).cast("B").toreadonly()
+
+
+def bytes_of(data: Bytes) -> memoryview:
+    """View bytes as they are counted, read only."""
+    view = memoryview(data)
+    return view.cast("B").toreadonly() if view.nbytes else memoryview(b"")

@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeVar
 from ...dialects.core.attributes import tensor_of
 from ...dialects.core.op import Op
 from ..element_types import ElementTypes
-from ..lowering_table import LoweringTable
+from ..lowering_table import LoweringTable, Types
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Kind = Literal["elementwise", "indexed", "template"]
@@ -42,25 +42,21 @@ class KernelTable(LoweringTable):
         self.moves = moves or types
 
     def elementwise(
-        self, *classes: type[Op], types: ElementTypes | None = None
+        self, *classes: type[Op], types: Types = None
     ) -> Callable[[Function], Function]:
         """Register a lowering that computes one element from the elements at the same index."""
         return self._register("elementwise", classes, types)
 
-    def indexed(
-        self, *classes: type[Op], types: ElementTypes | None = None
-    ) -> Callable[[Function], Function]:
+    def indexed(self, *classes: type[Op], types: Types = None) -> Callable[[Function], Function]:
         """Register a lowering that maps the indices of a result to elements of the operands."""
         return self._register("indexed", classes, types or self.moves)
 
-    def template(
-        self, *classes: type[Op], types: ElementTypes | None = None
-    ) -> Callable[[Function], Function]:
+    def template(self, *classes: type[Op], types: Types = None) -> Callable[[Function], Function]:
         """Register a lowering that emits its own loops or its own grid."""
         return self._register("template", classes, types)
 
     def _register(
-        self, kind: Kind, classes: tuple[type[Op], ...], types: ElementTypes | None
+        self, kind: Kind, classes: tuple[type[Op], ...], types: Types
     ) -> Callable[[Function], Function]:
         def register(function: Function) -> Function:
             self.lowers(*classes, types=types)(Lowering(kind, function))

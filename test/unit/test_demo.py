@@ -10,6 +10,8 @@ import urllib.request
 from importlib.util import find_spec
 from pathlib import Path
 
+import onnx
+import onnx.parser
 import pytest
 
 DEMOS = Path(__file__).resolve().parents[2] / "docs" / "demo"
@@ -31,6 +33,27 @@ def test_demo() -> None:
     difference = re.search(r"largest difference from ONNX Runtime: (\S+),", done.stdout)
     assert difference
     assert float(difference[1]) < 1e-4
+
+
+@pytest.mark.skipif(not find_spec("onnxruntime"), reason="onnxruntime is not installed")
+def test_throughput(tmp_path: Path) -> None:
+    """Requests of several clients are answered by both; outputs are compared before."""
+    model = onnx.parser.parse_model("""
+        <ir_version: 10, opset_import: ["" : 21]>
+        net (float[2, 3] x, int64[2, 3] i) => (float[2, 3] y) {
+            f = Cast <to = 1> (i)
+            y = Add (x, f)
+        }
+    """)
+    onnx.save(model, tmp_path / "net.onnx")
+    command = [DEMOS / "throughput.py", tmp_path / "net.onnx", "--rounds", "2", "--seconds", "0.05"]
+    done = subprocess.run([sys.executable, *command], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stdout + done.stderr
+    rates = [float(rate) for rate in re.findall(r" (\S+) requests/s", done.stdout)]
+    ratio = re.search(r"^  (\S+) times as many as ONNX Runtime$", done.stdout, re.MULTILINE)
+    assert len(rates) == 3
+    assert ratio
+    assert abs(float(ratio[1]) - rates[0] / max(rates[1:])) < 0.01
 
 
 @pytest.mark.slow

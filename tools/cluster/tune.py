@@ -61,7 +61,7 @@ def measure_share(
 
     The text is empty where the model has nothing to measure.
     """
-    from ...compiler.driver import build
+    from ...compiler.tune import measure
     from ...dialects.core.errors import CompileError
 
     with tempfile.TemporaryDirectory(prefix="trivium-tune-") as folder:
@@ -69,7 +69,7 @@ def measure_share(
         if known:
             file.write_text(known)
         try:
-            build(model, tune=str(file), tune_share=share, **options)
+            measure(model, tune=str(file), tune_share=share, **options)
         except CompileError as error:
             return error
         return file.read_text() if file.exists() else ""

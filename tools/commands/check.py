@@ -19,12 +19,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(flags: argparse.Namespace) -> None:
     """Print the report; raise CompileError, with the reason, for a model that does not compile."""
     from ...compiler.check import check_with_sizes
+    from ...targets.placement.policies import ENGINE_ORDER
     from ...targets.registry import choose_targets
     from ..reports.json_report import json_text
     from ..reports.placement_report import describe_placements, placements_of
 
     options = arguments.checked_options(flags)
-    placed, sizes = check_with_sizes(flags.model, options)
+    shown = flags.json or options.placement != ENGINE_ORDER
+    placed, sizes = check_with_sizes(flags.model, options, estimates=shown)
     order = tuple(target.name for target in choose_targets(options.target))
     names = flags.model, arguments.target_name(flags)
     report = placements_of(*names, placed, sizes, options.placement, order)

@@ -1,6 +1,7 @@
 """List the kernels that targets have for ops: their kinds, layouts, element types and limits.
 
-One op alone is listed with the types of each operand and result. An op may take fewer types than a
+One op alone is listed with the layout and types of each operand and result; a kernel that takes
+several sets of these has a row for each. An op may take fewer types than a
 kernel of it: what it says itself holds besides. Ops without a kernel are numpy's, on the host, or
 are decomposed: `trivium ops` lists them.
 """

@@ -19,7 +19,7 @@ from ..progress import shown_progress
 from ..reports.report_quantized import quantization_report, weight_report
 
 if TYPE_CHECKING:
-    from ...compiler.quantize import Preprocessing, Report, WeightReport
+    from ...compiler.quantize import Preprocessing, Report, Spread, WeightReport
 
 METHODS = ("minmax", "percentile", "kl", "mse")
 WEIGHT_METHODS = ("rtn", "gptq")
@@ -28,6 +28,7 @@ OF_VALUES = (
     "cosine",
     "per_tensor",
     "percentile",
+    "ray",
     "table",
     "type",
     "write_config",
@@ -87,6 +88,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="C",
         type=float,
         help="leave the worst values floats, until outputs are as close, for example 0.99",
+    )
+    parser.add_argument(
+        "--ray",
+        metavar="ADDRESS",
+        help="run data on this cluster of Ray: HOST:PORT, auto, or local to start one",
     )
     images = parser.add_argument_group("how images of a folder become samples")
     for name, meaning in PREPROCESSING.items():
@@ -159,10 +165,24 @@ def run(flags: argparse.Namespace) -> None:
             report=found.append if flags.report or flags.cosine is not None else None,
             shapes=flags.shapes,
             preprocessing=_preprocessing(flags),
+            spread=_spread(flags),
             progress=progress,
         )
     for report in found:
         print(quantization_report(report, flags.report))
+
+
+def _spread(flags: argparse.Namespace) -> "Spread":
+    """Return what calls functions where flags say: in this process, or on a cluster."""
+    if flags.ray is None:
+        return map
+    if flags.data is None:
+        flags.refuse("--ray runs calibration data, and there is none: give --data")
+    from ..cluster import spread
+    from ..cluster.connection import connected
+
+    connected("calibrating on a cluster", flags.ray)
+    return spread
 
 
 def _check_methods(flags: argparse.Namespace) -> None:

@@ -1,31 +1,28 @@
-"""List the kernels that targets have for ops, with the element types and limits of each."""
+"""List the kernels that targets have for ops, with the types, layouts and limits of each."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
 
 from ...dialects.core.op import Op
 from ...targets.core import Target
-from ...targets.element_types import SETS
+from ...targets.element_types import LAYOUTS, ROWS, SETS, ElementTypes
 from ...targets.lowering_table import limit_text
 from ..spelling import columns
 from .op_table import kind_of, shipped_targets
 
-AS_IN_THE_MODEL, OWN = "rows", "own"
-
 
 @dataclass(frozen=True)
 class LoweringInfo:
-    """Describe what a target has for an op.
+    """Describe what a target has for an op, or one overload of it.
 
-    `layout` is that of operands and results: rows, as models have them, or the op's own.
-    `types` are the element types that the kernel takes for each of them, `limits` what else must
-    hold of an op.
+    `layouts` says how each operand and result is stored, one of `LAYOUTS`; `types` are the element
+    types that the kernel takes for it, `limits` what else must hold of an op.
     """
 
     target: str
     op: str
     kind: str
-    layout: str
+    layouts: dict[str, str]
     types: dict[str, tuple[str, ...]]
     limits: tuple[str, ...]
 
@@ -43,9 +40,10 @@ def lowerings_info(target: str = "", dtype: str = "", op: str = "") -> Lowerings
     An empty text chooses all; `op` may be the whole name of one.
     """
     found = [
-        _info(each, cls)
+        _info(each, cls, types)
         for each in shipped_targets()
         for cls in sorted(each.lowerings, key=lambda cls: cls.op_name)
+        for types in each.declared[cls]
         if target in ("", each.name)
     ]
     if any(kernel.op == op for kernel in found):
@@ -59,14 +57,13 @@ def lowerings_info(target: str = "", dtype: str = "", op: str = "") -> Lowerings
     )
 
 
-def _info(target: Target, cls: type[Op]) -> LoweringInfo:
-    declared = target.declared[cls]
+def _info(target: Target, cls: type[Op], declared: ElementTypes) -> LoweringInfo:
     fields = (*cls.fields.operands, *cls.fields.results)
     return LoweringInfo(
         target.name,
         cls.op_name,
         kind_of(cls, target),
-        OWN if cls.dialect.name == target.name else AS_IN_THE_MODEL,
+        {field.name: declared.layout(field.name) for field in fields},
         {field.name: tuple(declared.of(field.name)) for field in fields},
         tuple(map(limit_text, target.limits.get(cls, ()))),
     )
@@ -77,21 +74,23 @@ def describe_lowerings(info: LoweringsInfo) -> str:
     ops = {kernel.op for kernel in info.kernels}
     if len(ops) == 1:
         return "\n\n".join(map(_describe, info.kernels))
-    head = ("target", "kernel", "kind", "layout", "types", "")
+    head = ("target", "kernel", "kind", "layouts", "types", "")
     rows = [
-        (each.target, each.op, each.kind, each.layout, _spell_all(each), "; ".join(each.limits))
-        for each in info.kernels
+        (e.target, e.op, e.kind, _spell_layouts(e), _spell_all(e), "; ".join(e.limits))
+        for e in info.kernels
     ]
     used = {row[4] for row in rows}
     sets = [f"{name}: {', '.join(types)}" for name, types in SETS.items() if name in used]
-    return "\n".join([*columns([head, *rows], ""), f"{len(rows)} kernels", *sets])
+    stored = {layout for kernel in info.kernels for layout in kernel.layouts.values()}
+    layouts = [f"{name}: {meaning}" for name, meaning in LAYOUTS.items() if name in stored]
+    return "\n".join([*columns([head, *rows], ""), f"{len(rows)} kernels", *sets, *layouts])
 
 
 def _describe(kernel: LoweringInfo) -> str:
-    rows = [(name, ", ".join(types)) for name, types in kernel.types.items()]
+    rows = [(name, kernel.layouts[name], ", ".join(t)) for name, t in kernel.types.items()]
     return "\n".join(
         [
-            f"{kernel.op} on {kernel.target}: {kernel.kind}, layout {kernel.layout}",
+            f"{kernel.op} on {kernel.target}: {kernel.kind}",
             *columns(rows),
             *(f"  it {limit}" for limit in kernel.limits),
         ]
@@ -104,6 +103,12 @@ def _spell_all(kernel: LoweringInfo) -> str:
     if len(sets) == 1:
         return _spell(sets[0])
     return "; ".join(f"{name} {_spell(types)}" for name, types in kernel.types.items())
+
+
+def _spell_layouts(kernel: LoweringInfo) -> str:
+    """Spell the layouts that are not the model's: `x blocked, w packed`."""
+    own = [f"{name} {each}" for name, each in kernel.layouts.items() if each != ROWS]
+    return ", ".join(own) or ROWS
 
 
 def _spell(types: Collection[str]) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ...dialects.core.op import OPS, Op
+from ...dialects.core.tensor import COMPUTED
 from ...passes.decompose import decomposition_rules
 from ...targets.core import Target
 from ...targets.installed import names, shipped, targets
@@ -66,8 +67,10 @@ def kind_of(cls: type[Op], target: Target) -> str:
 def limits_of(target: Target) -> Iterator[tuple[type[Op], str]]:
     """Yield what a target needs of ops to run them."""
     for cls in sorted({*target.limits, *target.declared}, key=lambda cls: cls.op_name):
-        if cls in target.declared and (excluded := target.declared[cls].excluded):
-            yield cls, f"{target.name} takes no elements of {', '.join(excluded)}"
+        overloads = [each.excluded for each in target.declared.get(cls, ())]
+        excluded = set[str]().union(*overloads).intersection(*overloads)
+        if listed := [dtype for dtype in COMPUTED if dtype in excluded]:
+            yield cls, f"{target.name} takes no elements of {', '.join(listed)}"
         for predicate in target.limits.get(cls, ()):
             yield cls, f"{target.name} {limit_text(predicate)}"
 

@@ -11,7 +11,7 @@ from ...core.errors import Invalid, need_one_of
 from ...core.fields import Operand, Result
 from ...core.numerics.precision import narrow, widen
 from ...core.sizes.checks import need, need_same_shape, need_static
-from ...core.tensor import DTYPES, Array, Shape, Tensor, normalize_axis, same_dtype
+from ...core.tensor import DTYPES, UNCOMPUTED, Array, Shape, Tensor, normalize_axis, same_dtype
 from ..dialect import TriOp
 from ..numeric import need_integer, span
 
@@ -189,8 +189,11 @@ def _need_updates(x: Tensor, updates: Tensor, shape: Shape, reduction: str) -> N
     same_dtype(x, updates)
     have = list(updates.shape)
     need_same_shape(have, shape, f"updates have shape {have}, must have {list(shape)}")
-    if reduction in ("add", "mul") and DTYPES[x.dtype].kind == "bool":
+    kind = DTYPES[x.dtype].kind
+    if reduction in ("add", "mul") and kind == "bool":
         raise Invalid(f"reduction is '{reduction}' of {x.dtype}, must be of numbers")
+    if reduction != "none" and kind in UNCOMPUTED:
+        raise Invalid(f"reduction is '{reduction}' of {x.dtype}, must be of a type to compute with")
 
 
 def _tuple_length(x: Tensor, indices: Tensor, batch_dims: int) -> int:

@@ -1,7 +1,9 @@
 """Lowerings of ops that select elements by what they are, and count them."""
 
 from ....dialects import tri
+from ....dialects.core.tensor import is_narrow
 from ...element_types import MOVES
+from ...kernels.narrow import widened_bits
 from ..kernels.buffer import Buffer
 from ..kernels.builder import KernelBuilder
 from ..kernels.epilogue import Epilogue
@@ -22,6 +24,8 @@ def lower_padded_non_zero(
         for axis, index in zip(axes, at, strict=True):
             y.store(index.to_value("i64"), [axis, index_of(found)])
         value = x.load(at)
+        if is_narrow(x.dtype):  # of floats, a zero may have a sign, or there is none
+            value, _ = widened_bits(value, x.dtype)
         hit = value if value.kind == "bool" else value.not_equal(0)
         return [found + hit.cast("i64")]
 

@@ -69,6 +69,8 @@ class Tuner(TargetInstrumentation):
     def _measure(self, ops: dict[str, Op], entries: dict[str, Entry[Schedule]]) -> None:
         missing = {key: wanted for key, op in ops.items() if (wanted := self._missing(op, entries))}
         number, of = self.options.tune_share
+        if of > 1:  # what takes longest is dealt out first, so that shares take about as long
+            missing = dict(sorted(missing.items(), key=lambda each: (-len(each[1]), each[0])))
         missing = dict([*missing.items()][number::of])
         self.format.write(self.options.tune, entries)
         for number, (key, schedules) in enumerate(missing.items()):

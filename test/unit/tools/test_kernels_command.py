@@ -14,6 +14,7 @@ def test_every_lowering_is_listed_with_types_of_every_field() -> None:
     for name in ("cpu", "gpu"):
         lowerings = find_target(name).lowerings
         listed = {kernel.op: kernel for kernel in found if kernel.target == name}
+        assert all(kernel.layouts.keys() == kernel.types.keys() for kernel in listed.values())
         assert set(listed) == {cls.op_name for cls in lowerings}
         for cls in lowerings:
             fields = [each.name for each in (*cls.fields.operands, *cls.fields.results)]
@@ -24,10 +25,16 @@ def test_every_lowering_is_listed_with_types_of_every_field() -> None:
 
 def test_what_a_kernel_takes() -> None:
     (conv,) = lowerings_info("cpu", op="tri.conv").kernels
-    assert (conv.kind, conv.layout) == ("template", "rows")
+    assert conv.kind == "template"
+    assert {*conv.layouts.values()} == {"rows"}
     assert set(conv.types["x"]) == set(COMPUTED) - {"i1"}
-    (blocked,) = lowerings_info("cpu", op="cpu.blocked_conv").kernels
-    assert blocked.layout == "own"
+    blocked, plain = lowerings_info("cpu", op="cpu.blocked_conv").kernels
+    assert blocked.layouts == {"x": "blocked", "w": "packed", "b": "rows", "y": "blocked"}
+    assert plain.layouts == {**blocked.layouts, "x": "rows"}
+    integers, bf16 = lowerings_info("cpu", op="cpu.dot_mat_mul").kernels
+    assert integers.types == {"a": ("ui8", "i8"), "w": ("i32",), "b": ("i32",), "y": ("i32",)}
+    assert bf16.types == {"a": ("bf16",), "w": ("i32",), "b": ("f32",), "y": ("bf16",)}
+    assert lowerings_info("cpu", "bf16", "cpu.dot_mat_mul").kernels == (bf16,)
     (pad,) = lowerings_info("cpu", op="tri.pad").kernels
     assert "repeats the input at most 1024 times" in pad.limits[0]
 
@@ -41,7 +48,7 @@ def test_types_and_names_choose(capsys: pytest.CaptureFixture[str]) -> None:
     assert "cpu     tri.conv " in out
     assert "numbers: f64, f32," in out
     assert main(["kernels", "--op", "tri.mod"]) == 0
-    assert "tri.mod on gpu: elementwise, layout rows" in capsys.readouterr().out
+    assert "tri.mod on gpu: elementwise\n" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -2,11 +2,12 @@
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from .....dialects import cpu
 from .....dialects.core.sizes.substitution import likely
 from .....dialects.core.tensor import Shape
-from ....element_types import MOVES, NUMBERS, ElementTypes
+from ....element_types import BLOCKED, PACKED, STORED, ElementTypes
 from ....kernels.arithmetic import compute_dtype
 from ...kernels.buffer import Buffer, Lanes
 from ...kernels.builder import KernelBuilder
@@ -16,27 +17,27 @@ from ...kernels.products.contraction import Contraction, Left, Rows, emit_each
 from ...kernels.products.panels import StoredPanel
 from ...kernels.value import Value
 from ...kernels.windows import Axis
-from ...registry import indexed, template
+from ...registry import IMAGES, indexed, template
 from ...schedule.costs import KEPT_BYTES
 from ...schedule.tiles import fit_tile
 from .pixels import read_pixels, read_windows
 
 
-@indexed(cpu.Block)
+@indexed(cpu.Block, types=ElementTypes(STORED, layouts={"y": BLOCKED}))
 def lower_block(op: cpu.Block, x: Buffer) -> Buffer:
     batch, channels, *spatial = x.shape
     split = x.reshape((batch, channels // op.lanes, op.lanes, *spatial))
     return split.transpose((0, 1, *range(3, len(split.shape)), 2))
 
 
-@template(cpu.Unblock, types=MOVES)
+@template(cpu.Unblock, types=ElementTypes(STORED, layouts={"x": BLOCKED}))
 def lower_unblock(op: cpu.Unblock, kernel: KernelBuilder, x: Buffer, y: Epilogue) -> None:
     last = len(x.shape) - 1
     turned = x.transpose((0, 1, last, *range(2, last)))
     y.reshape(turned.shape).emit_copy(turned)
 
 
-@template(cpu.BlockedConv, types=ElementTypes(NUMBERS))
+@template(cpu.BlockedConv, types=(IMAGES, replace(IMAGES, layouts={"w": PACKED, "y": BLOCKED})))
 def lower_blocked_conv(
     op: cpu.BlockedConv, kernel: KernelBuilder, x: Buffer, w: Buffer, b: Buffer | None, y: Epilogue
 ) -> None:

@@ -4,7 +4,6 @@ import math
 from collections.abc import Sequence
 
 from .....dialects import cpu
-from ....element_types import NUMBERS, ElementTypes
 from ....kernels.arithmetic import compute_dtype
 from ...kernels.buffer import Buffer, Lanes
 from ...kernels.builder import KernelBuilder
@@ -13,12 +12,12 @@ from ...kernels.index import IndexExpr, unravel
 from ...kernels.products.contraction import Contraction, emit_each
 from ...kernels.products.panels import StoredPanel
 from ...kernels.value import Value
-from ...registry import template
+from ...registry import IMAGES, template
 from ...schedule.tiles import fit_tile
 from .blocked import ImageReader
 
 
-@template(cpu.BlockedConvTranspose, types=ElementTypes(NUMBERS))
+@template(cpu.BlockedConvTranspose, types=IMAGES)
 def lower_blocked_conv_transpose(
     op: cpu.BlockedConvTranspose,
     kernel: KernelBuilder,

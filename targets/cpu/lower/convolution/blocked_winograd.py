@@ -13,7 +13,7 @@ from .....dialects import cpu
 from .....dialects.core.sizes.atoms import Size, is_symbolic
 from .....dialects.cpu.packing import even_split
 from .....dialects.cpu.winograd import TRANSFORMS
-from ....element_types import ElementTypes
+from ....element_types import BLOCKED, PACKED, ElementTypes
 from ...kernels.buffer import Buffer, Lanes
 from ...kernels.builder import KernelBuilder
 from ...kernels.epilogue import Epilogue
@@ -31,7 +31,10 @@ AHEAD = 8192
 """The prefetch distance of kernels, in elements."""
 
 
-@template(cpu.BlockedWinogradConv, types=ElementTypes(("f32", "f64")))
+TILES = ElementTypes(("f32", "f64"), layouts={"x": BLOCKED, "u": PACKED, "y": BLOCKED})
+
+
+@template(cpu.BlockedWinogradConv, types=TILES)
 def lower_blocked_winograd_conv(
     op: cpu.BlockedWinogradConv,
     kernel: KernelBuilder,

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 
 from .....dialects import cpu
 from .....dialects.core.machine import Machine
-from ....element_types import NUMBERS, ElementTypes
 from ...kernels.buffer import Buffer, Lanes, vector, zero
 from ...kernels.builder import KernelBuilder
 from ...kernels.epilogue import Epilogue
@@ -17,13 +16,13 @@ from ...kernels.index import IndexExpr, carry_nest, unravel
 from ...kernels.loops import Piece, Section, spread
 from ...kernels.runs import Rows, cut_rows
 from ...kernels.value import Value
-from ...registry import template
+from ...registry import IMAGES, template
 
 UNROLLED = 9
 """The most taps of a window that is unrolled; of larger ones, each line is."""
 
 
-@template(cpu.LaneConv, types=ElementTypes(NUMBERS))
+@template(cpu.LaneConv, types=IMAGES)
 def lower_lane_conv(
     op: cpu.LaneConv, kernel: KernelBuilder, x: Buffer, w: Buffer, b: Buffer | None, y: Epilogue
 ) -> None:

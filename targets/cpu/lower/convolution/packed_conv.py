@@ -3,7 +3,7 @@
 import math
 
 from .....dialects import cpu
-from ....element_types import NUMBERS, ElementTypes
+from ....element_types import NUMBERS, PACKED, ElementTypes
 from ....kernels.arithmetic import compute_dtype
 from ...kernels.buffer import Buffer
 from ...kernels.builder import KernelBuilder
@@ -16,7 +16,7 @@ from ...schedule.tiles import block_tile
 from .conv import emit_convolution
 
 
-@template(cpu.PackedConv, types=ElementTypes(NUMBERS))
+@template(cpu.PackedConv, types=ElementTypes(NUMBERS, layouts={"w": PACKED}))
 def lower_packed_conv(
     op: cpu.PackedConv, kernel: KernelBuilder, x: Buffer, w: Buffer, b: Buffer | None, y: Epilogue
 ) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from .....dialects import cpu
 from .....dialects.core.sizes.limits import at_least
 from .....dialects.core.tensor import DTYPES, Shape
-from ....element_types import NUMBERS, ElementTypes
+from ....element_types import NUMBERS, PACKED, ElementTypes
 from ....kernels.arithmetic import compute_dtype
 from ...kernels.buffer import Buffer, Lanes
 from ...kernels.builder import KernelBuilder
@@ -22,7 +22,7 @@ from ...schedule.tiles import fit_tile
 from .pixels import read_pixels, read_windows
 
 
-@template(cpu.PanelConv, types=ElementTypes(NUMBERS))
+@template(cpu.PanelConv, types=ElementTypes(NUMBERS, layouts={"w": PACKED}))
 def lower_panel_conv(
     op: cpu.PanelConv, kernel: KernelBuilder, x: Buffer, w: Buffer, b: Buffer | None, y: Epilogue
 ) -> None:

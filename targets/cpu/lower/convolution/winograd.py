@@ -12,7 +12,7 @@ from .....dialects.core.sizes.atoms import is_symbolic
 from .....dialects.core.tensor import Shape
 from .....dialects.cpu.packing import even_split
 from .....dialects.cpu.winograd import TRANSFORMS
-from ....element_types import ElementTypes
+from ....element_types import PACKED, ElementTypes
 from ...kernels.buffer import Buffer, Lanes, tail_mask, vector
 from ...kernels.builder import KernelBuilder
 from ...kernels.epilogue import Epilogue, each_vector
@@ -38,7 +38,7 @@ Write = Callable[[IndexExpr, IndexExpr, Place, Lanes | None], None]
 """Store neighbours of a finished line, from an element on, at a place of the image."""
 
 
-@template(cpu.WinogradConv, types=ElementTypes(("f32", "f64")))
+@template(cpu.WinogradConv, types=ElementTypes(("f32", "f64"), layouts={"u": PACKED}))
 def lower_winograd_conv(
     op: cpu.WinogradConv, kernel: KernelBuilder, x: Buffer, u: Buffer, b: Buffer | None, y: Epilogue
 ) -> None:

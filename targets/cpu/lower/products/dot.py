@@ -14,13 +14,13 @@ from ...kernels.products.panels import StoredPanel
 from ...kernels.products.vnni import vnni_images, vnni_rows
 from ...kernels.value import Value
 from ...kernels.windows import Axis, seen_sizes, window_axes
-from ...registry import template
+from ...registry import DOTS, template
 from ...schedule.tiles import block_tile, fit_tile
 from ..convolution.conv import emit_convolution
 from ..convolution.panel_conv import emit_panel_convolution
 
 
-@template(cpu.DotMatMul)
+@template(cpu.DotMatMul, types=DOTS)
 def lower_dot_mat_mul(
     op: cpu.DotMatMul, kernel: KernelBuilder, a: Buffer, w: Buffer, b: Buffer, y: Epilogue
 ) -> None:
@@ -46,7 +46,7 @@ def lower_dot_mat_mul(
     ).emit(tile)
 
 
-@template(cpu.DotConv)
+@template(cpu.DotConv, types=DOTS)
 def lower_dot_conv(
     op: cpu.DotConv, kernel: KernelBuilder, x: Buffer, w: Buffer, b: Buffer, y: Epilogue
 ) -> None:
@@ -77,7 +77,7 @@ def lower_dot_conv(
     )
 
 
-@template(cpu.DotPanelConv)
+@template(cpu.DotPanelConv, types=DOTS)
 def lower_dot_panel_conv(
     op: cpu.DotPanelConv, kernel: KernelBuilder, x: Buffer, w: Buffer, b: Buffer, y: Epilogue
 ) -> None:

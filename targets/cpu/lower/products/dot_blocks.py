@@ -3,8 +3,9 @@
 from .....dialects import cpu
 from .....dialects.core.sizes.atoms import Size
 from .....dialects.cpu.vnni import BYTES
-from .....dialects.tri.linear_algebra.block_quantized import ROUNDED
+from .....dialects.tri.linear_algebra.block_quantized import FLOATS, ROUNDED
 from .....dialects.tri.quantize import LARGEST_BYTE
+from ....element_types import PACKED, ElementTypes
 from ....kernels.arithmetic import compute_dtype
 from ...kernels.buffer import Buffer, Lanes, zero
 from ...kernels.builder import KernelBuilder
@@ -17,11 +18,13 @@ from ...kernels.products.contraction import splat
 from ...kernels.products.dot import choose_dot
 from ...kernels.strips import Strip
 from ...kernels.value import Value
-from ...registry import template
+from ...registry import BLOCK_FACTORS, template
 from ...schedule.tiles import block_dot_tile
 
+ROUNDED_TYPES = ElementTypes(FLOATS, {"numbers": ("i8",), "scales": ("f32",), "sums": ("i32",)})
 
-@template(cpu.QuantizeBlocks)
+
+@template(cpu.QuantizeBlocks, types=ROUNDED_TYPES)
 def lower_quantize_blocks(
     op: cpu.QuantizeBlocks,
     kernel: KernelBuilder,
@@ -78,7 +81,7 @@ def _fill(numbers: Epilogue, at: list[IndexExpr], size: int, lanes: int) -> None
     for_each(size, lambda i: numbers.store(nothing, [*at, i], Lanes(lanes)), step=lanes)
 
 
-@template(cpu.DotBlockMatMul)
+@template(cpu.DotBlockMatMul, types=ElementTypes(FLOATS, BLOCK_FACTORS, {"w": PACKED}))
 def lower_dot_block_mat_mul(
     op: cpu.DotBlockMatMul,
     kernel: KernelBuilder,

@@ -2,6 +2,8 @@
 
 from .....dialects import cpu, tri
 from .....dialects.cpu.vnni import BYTES
+from .....dialects.tri.linear_algebra.block_quantized import FLOATS
+from ....element_types import PACKED, ElementTypes
 from ....kernels.arithmetic import compute_dtype
 from ...kernels.buffer import Buffer, Lanes
 from ...kernels.builder import KernelBuilder
@@ -14,7 +16,7 @@ from ...kernels.products.dot import choose_dot
 from ...kernels.products.indexed_rows import Chosen, IndexedRows
 from ...kernels.products.panels import DirectPanel
 from ...kernels.value import Value
-from ...registry import template
+from ...registry import BLOCK_FACTORS, template
 from ...schedule.tiles import block_dot_tile, choose_tile
 
 
@@ -46,7 +48,10 @@ def lower_indexed_matmul(
     IndexedRows(index, groups, multiply).emit(rows, columns, tile.rows, single.columns)
 
 
-@template(cpu.DotIndexedBlockMatMul)
+INDEXED = ElementTypes(FLOATS, {**BLOCK_FACTORS, "index": ("i32", "i64")}, {"w": PACKED})
+
+
+@template(cpu.DotIndexedBlockMatMul, types=INDEXED)
 def lower_dot_indexed_block_mat_mul(
     op: cpu.DotIndexedBlockMatMul,
     kernel: KernelBuilder,

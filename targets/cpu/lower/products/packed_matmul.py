@@ -4,6 +4,8 @@ from .....dialects import cpu
 from .....dialects.core.sizes.atoms import Size, is_symbolic
 from .....dialects.core.sizes.limits import at_least
 from .....dialects.core.tensor import DTYPES
+from .....dialects.tri.linear_algebra.block_quantized import FLOATS
+from ....element_types import PACKED, ElementTypes
 from ....kernels.arithmetic import compute_dtype
 from ...kernels.buffer import Buffer, Lanes
 from ...kernels.builder import KernelBuilder
@@ -14,12 +16,12 @@ from ...kernels.products.block_panels import BlockPanel, DequantizedPanel, Table
 from ...kernels.products.contraction import Contraction
 from ...kernels.products.panels import LINE, Panel, StoredPanel, WidenedPanel
 from ...kernels.value import Value
-from ...registry import template
+from ...registry import WEIGHTS, template
 from ...schedule.costs import ALIASING
 from ...schedule.tiles import Tile, fit_tile
 
 
-@template(cpu.PackedMatMul)
+@template(cpu.PackedMatMul, types=WEIGHTS)
 def lower_packed_mat_mul(
     op: cpu.PackedMatMul, kernel: KernelBuilder, a: Buffer, w: Buffer, y: Epilogue
 ) -> None:
@@ -28,7 +30,7 @@ def lower_packed_mat_mul(
     _emit(kernel, a, op.columns, tile, y, _panels(kernel, w, rows, tile, dtype))
 
 
-@template(cpu.PackedBlockMatMul)
+@template(cpu.PackedBlockMatMul, types=ElementTypes(FLOATS, {"w": ("ui8",)}, {"w": PACKED}))
 def lower_packed_block_mat_mul(
     op: cpu.PackedBlockMatMul, kernel: KernelBuilder, a: Buffer, w: Buffer, y: Epilogue
 ) -> None:

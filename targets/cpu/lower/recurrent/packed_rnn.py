@@ -5,8 +5,9 @@ from functools import partial
 
 from .....dialects import cpu
 from .....dialects.core.sizes.atoms import is_symbolic
-from .....dialects.core.tensor import Shape
+from .....dialects.core.tensor import COMPUTED, Shape
 from .....dialects.tri.recurrent.recurrence import NamedActivation
+from ....element_types import PACKED, ElementTypes
 from ...kernels.buffer import Buffer, Lanes
 from ...kernels.builder import KernelBuilder
 from ...kernels.epilogue import Epilogue
@@ -15,7 +16,7 @@ from ...kernels.loops import each_of
 from ...kernels.products.contraction import Contraction
 from ...kernels.products.panels import StoredPanel
 from ...kernels.value import Value
-from ...registry import template
+from ...registry import STATES, template
 from ...schedule.tiles import fit_tile
 from ..products.matmul import Finish
 from .cells import gru_cell, lstm_cell, plain_cell
@@ -33,7 +34,7 @@ from .recurrence import (
 Recall = Callable[[Buffer, int], None]
 
 
-@template(cpu.PackedRnn)
+@template(cpu.PackedRnn, types=STATES)
 def lower_packed_rnn(
     op: cpu.PackedRnn,
     kernel: KernelBuilder,
@@ -48,7 +49,7 @@ def lower_packed_rnn(
     layer.run(("Tanh",), plain_cell, [initial_h], y, [y_h], sequence_lens)
 
 
-@template(cpu.PackedLstm)
+@template(cpu.PackedLstm, types=ElementTypes(COMPUTED, layouts={"r": PACKED, "projection": PACKED}))
 def lower_packed_lstm(
     op: cpu.PackedLstm,
     kernel: KernelBuilder,
@@ -74,7 +75,7 @@ def lower_packed_lstm(
     layer.run(functions, cell, [initial_h, initial_c], y, [y_h, y_c], sequence_lens)
 
 
-@template(cpu.PackedGru)
+@template(cpu.PackedGru, types=STATES)
 def lower_packed_gru(
     op: cpu.PackedGru,
     kernel: KernelBuilder,

@@ -17,7 +17,7 @@ from ...kernels.products.panels import DirectPanel, StoredPanel
 from ...kernels.products.vnni import load_word
 from ...kernels.strips import Strip
 from ...kernels.value import Value
-from ...registry import template
+from ...registry import STATES, template
 from ...schedule.tiles import choose_tile, fit_tile
 from .cells import lstm_cell
 from .packed_rnn import PackedLayer, Recall
@@ -48,7 +48,7 @@ def lower_quantized_lstm(
     layer.run(FUNCTIONS, lstm_cell(op, p), states, y, [y_h, y_c], sequence_lens)
 
 
-@template(cpu.DotLstm)
+@template(cpu.DotLstm, types=STATES)
 def lower_dot_lstm(
     op: cpu.DotLstm,
     kernel: KernelBuilder,

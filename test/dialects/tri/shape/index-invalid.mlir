@@ -77,6 +77,14 @@ func.func @adds_bools(%x: tensor<4xi1>, %indices: tensor<2x1xi64>, %updates: ten
   return
 }
 
+// Bytes of narrow floats are moved, and not combined: their order is not that of the numbers.
+func.func @combines_narrow_floats(%x: tensor<4xf8E8M0FNU>, %indices: tensor<2x1xi64>, %updates: tensor<2xf8E8M0FNU>) {
+  // expected-error @below {{'tri.scatter_nd' op reduction is 'min' of f8E8M0FNU, must be of a type to compute with}}
+  %y = "tri.scatter_nd"(%x, %indices, %updates) {reduction = "min"}
+      : (tensor<4xf8E8M0FNU>, tensor<2x1xi64>, tensor<2xf8E8M0FNU>) -> tensor<4xf8E8M0FNU>
+  return
+}
+
 // The new axis has a size.
 func.func @depth_is_negative(%indices: tensor<3xi64>, %values: tensor<2xf32>) {
   // expected-error @below {{'tri.one_hot' op depth is -1, must not be negative}}

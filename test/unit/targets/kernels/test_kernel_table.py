@@ -48,6 +48,8 @@ def test_a_lowering_without_types_is_an_error() -> None:
         (ElementTypes(["f32"], {"z": ["i64"]}), r"tri\.gather has no 'z', it has 'x', 'indices'"),
         (ElementTypes(["f33"]), r"tri\.gather declares 'f33', which is no element type"),
         (ElementTypes(["f32"], {"indices": ["i65"]}), "declares 'i65'"),
+        (ElementTypes(["f32"], layouts={"z": "rows"}), r"tri\.gather has no 'z'"),
+        (ElementTypes(["f32"], layouts={"x": "heap"}), "declares 'heap', which is no layout"),
     ],
 )
 def test_faulty_declarations_are_errors(types: ElementTypes, fault: str) -> None:
@@ -71,6 +73,45 @@ def test_declared_types_are_what_a_target_takes(x: str, indices: str, refusal: s
         found = target.refusal(op_of(build_group(case)))
     release()
     assert found == refusal
+
+
+@pytest.mark.parametrize(
+    ("second", "is_other"),
+    [
+        (ElementTypes(["f64"], {"indices": ["i64"]}), True),
+        (ElementTypes(["f32", "f64"], {"indices": ["i32"]}), True),
+        (ElementTypes(["f32"], {"indices": ["i64"]}, {"x": "packed"}), True),
+        (ElementTypes(["f32"], {"indices": ["i32", "i64"]}), False),
+    ],
+)
+def test_overloads_are_of_different_types_or_layouts(second: ElementTypes, is_other: bool) -> None:
+    table = KernelTable("toy")
+    types = ElementTypes(["f32"], {"indices": ["i64"]}), second
+    if not is_other:
+        fault = r"tri\.gather declares two kernels for the same types and layouts"
+        with pytest.raises(TypeError, match=fault):
+            table.indexed(tri.Gather, types=types)(lambda op, x, indices: x)
+        return
+    table.indexed(tri.Gather, types=types)(lambda op, x, indices: x)
+    assert table.declared[tri.Gather] == types
+
+
+def test_an_op_is_taken_by_the_overload_of_its_types() -> None:
+    target = Target("toy")
+    long, short = (
+        ElementTypes(["f64"], {"indices": ["i64"]}),
+        ElementTypes(["f32"], {"indices": ["i32"]}),
+    )
+    target.lowers(tri.Gather, types=(long, short))(lambda op: op)
+    found: dict[str, str | None] = {}
+    for pair in ("f64 i64", "f32 i32", "f32 i64"):
+        x, indices = pair.split()
+        arrays = np.ones(3, numpy_dtype(x)), np.ones(1, numpy_dtype(indices))
+        with new_context(), ir.Location.unknown():
+            found[pair] = target.refusal(op_of(build_group(Case("", tri.Gather, arrays))))
+        release()
+    fault = "toy has no kernels of tri.gather on f32 for 'x'"
+    assert found == {"f64 i64": None, "f32 i32": None, "f32 i64": fault}
 
 
 @pytest.mark.parametrize("op", [pytest.param(op, id=op.op_name) for op in ARITHMETIC])

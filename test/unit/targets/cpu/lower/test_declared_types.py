@@ -15,7 +15,7 @@ from trivium.dialects.core.tensor import Tensor
 from trivium.targets.cpu.registry import TABLE
 from typed_cases import TYPES, fields, judged
 
-OWN = [op for op in CASES.examples if TABLE.declared[op] is not TABLE.types]
+OWN = [op for op in CASES.examples if TABLE.declared[op] != (TABLE.types,)]
 
 
 @pytest.mark.parametrize("op", [pytest.param(op, id=op.op_name) for op in CASES.examples])
@@ -25,9 +25,9 @@ def test_types_that_are_not_declared_are_refused(op: type[Op]) -> None:
     assert taken, "the target takes no type of it"
     declared = TABLE.declared[op]
     for case in taken:
-        assert all(dtype in declared.of(name) for name, dtype in fields(case))
+        assert any(all(d in each.of(name) for name, d in fields(case)) for each in declared)
     for dtype, refusal in refused.items():
-        if dtype not in declared.every:
+        if not any(dtype in each.every for each in declared):
             assert refusal.startswith(f"cpu has no kernels of {op.op_name} on {dtype}")
 
 

@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 from cpu_kernels import compile_cases, compile_groups, on_every_machine
@@ -148,3 +149,15 @@ def test_a_half_type_adds_up_in_f32() -> None:
     attributes = {"axis": 0, "reduction": "add"}
     (kept,) = run(Case("", tri.ScatterElements, (zero, names, ones), attributes), zero)
     np.testing.assert_array_equal(kept, [4096])
+
+
+@pytest.mark.parametrize(
+    ("dtype", "found"),
+    [("float8_e4m3fn", [2, 3]), ("float8_e5m2", [2, 3]), ("float8_e8m0fnu", [0, 1, 2, 3])],
+)
+def test_zeros_of_narrow_floats_are_not_those_of_bytes(dtype: str, found: list[int]) -> None:
+    """A negative zero is none to be found, and powers of two have no zero: every byte is one."""
+    x = np.array([0x80, 0, 1, 0x7F], np.uint8).view(getattr(ml_dtypes, dtype))
+    like = np.zeros((1, 4), np.int64), np.array(0)
+    places, count = run(Case("found", tri.PaddedNonZero, (x,)), *like)
+    assert places[0, : int(count)].tolist() == found

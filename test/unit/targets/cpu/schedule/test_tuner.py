@@ -1,6 +1,7 @@
 """Tuning: what is measured, what wins, what is kept; nobody measures anything here."""
 
 from collections.abc import Sequence
+from itertools import zip_longest
 from pathlib import Path
 
 import numpy as np
@@ -183,6 +184,38 @@ def test_an_interrupted_tuning_keeps_what_it_measured(tmp_path: Path) -> None:
     again = Bench()
     convolutions(options, again, text=two, weights=weights_of_two)
     assert [name for name, _ in again.measured] == ["tri.mat_mul"]
+
+
+CHAIN = """
+func.func @main(%x: tensor<40x8xf32>) -> tensor<40x96xf32> {
+  %a = "tri.weight"() {name = "a", type = tensor<8x16xf32>} : () -> tensor<8x16xf32>
+  %b = "tri.weight"() {name = "b", type = tensor<16x24xf32>} : () -> tensor<16x24xf32>
+  %c = "tri.weight"() {name = "c", type = tensor<24x48xf32>} : () -> tensor<24x48xf32>
+  %d = "tri.weight"() {name = "d", type = tensor<48x96xf32>} : () -> tensor<48x96xf32>
+  %0 = "tri.mat_mul"(%x, %a) : (tensor<40x8xf32>, tensor<8x16xf32>) -> tensor<40x16xf32>
+  %1 = "tri.mat_mul"(%0, %b) : (tensor<40x16xf32>, tensor<16x24xf32>) -> tensor<40x24xf32>
+  %2 = "tri.mat_mul"(%1, %c) : (tensor<40x24xf32>, tensor<24x48xf32>) -> tensor<40x48xf32>
+  %3 = "tri.mat_mul"(%2, %d) : (tensor<40x48xf32>, tensor<48x96xf32>) -> tensor<40x96xf32>
+  return %3 : tensor<40x96xf32>
+}
+"""
+
+
+def test_shares_divide_what_there_is_to_measure(tmp_path: Path) -> None:
+    """Each kind is in one share; shares get kinds in turns, those with most schedules first."""
+    sizes = {"a": (8, 16), "b": (16, 24), "c": (24, 48), "d": (48, 96)}
+    weights: dict[str, Array] = {n: np.ones(shape, np.float32) for n, shape in sizes.items()}
+    whole, *shares = benches = (Bench(), Bench(), Bench())
+    for number, bench in enumerate(benches):
+        share = (number - 1, 2) if number else (0, 1)
+        options = CompileOptions(tune=str(tmp_path / f"{number}.json"), tune_share=share)
+        convolutions(options, bench, text=CHAIN, weights=weights)
+    counts = [[len(schedules) for _, schedules in bench.measured] for bench in shares]
+    assert len(whole.measured) >= 2
+    assert sorted(shares[0].measured + shares[1].measured) == sorted(whole.measured)
+    dealt = [count for turn in zip_longest(*counts, fillvalue=0) for count in turn]
+    assert dealt == sorted(dealt, reverse=True)
+    assert len(counts[0]) - len(counts[1]) in (0, 1)
 
 
 BLOCKED = """
