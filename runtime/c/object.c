@@ -189,9 +189,9 @@ static status read_relocations(object *object, const raw_section *raw, size_t co
 }
 
 status read_object(object *object, heap *heap, trivium_error *error) {
-    raw_section *raw;
-    size_t count;
-    bytes names;
+    raw_section *raw = NULL;
+    size_t count = 0;
+    bytes names = {NULL, 0};
     TRY(read_headers(&raw, &count, &names, object, heap, error));
     object->sections = heap_take(heap, count, sizeof(section));
     if (!object->sections)

@@ -31,20 +31,24 @@ def make(folder: Path, flags: str, *goals: str) -> None:
     subprocess.run(["make", "-s", f"CFLAGS={flags}", *goals], cwd=folder, check=True)
 
 
+def make_program(folder: Path, flags: str, name: str) -> Path:
+    """Build one of the programs beside this file with all of libtrivium."""
+    write_sources(folder)
+    make(folder, flags, "libtrivium.a")
+    source = Path(__file__).with_name(name)
+    command = ["cc", *flags.split(), "-I.", "-o", "program", str(source), "libtrivium.a"]
+    subprocess.run([*command, "-ldl", "-pthread"], cwd=folder, check=True)
+    return folder / "program"
+
+
 @pytest.fixture(scope="session")
 def sanitized(tmp_path_factory: pytest.TempPathFactory) -> OpenAll:
     """Return what opens, and may run, packages under the sanitizers for addresses and behaviour."""
-    folder = tmp_path_factory.mktemp("sanitized")
-    write_sources(folder)
-    make(folder, SANITIZED, "libtrivium.a")
-    source = Path(__file__).with_name("open_all.c")
-    command = ["cc", *SANITIZED.split(), "-I.", "-o", "open_all", str(source), "libtrivium.a"]
-    subprocess.run([*command, "-ldl", "-pthread"], cwd=folder, check=True)
+    program = make_program(tmp_path_factory.mktemp("sanitized"), SANITIZED, "open_all.c")
 
     def open_all(packages: Sequence[bytes], *arguments: str) -> list[Answer]:
         given = b"".join(struct.pack("<Q", len(data)) + data for data in packages)
-        command = [folder / "open_all", *arguments]
-        done = subprocess.run(command, input=given, capture_output=True)
+        done = subprocess.run([program, *arguments], input=given, capture_output=True)
         assert done.returncode == 0, done.stderr.decode()[-3000:]
         lines = done.stdout.decode("ascii").splitlines()
         assert len(lines) == len(packages)

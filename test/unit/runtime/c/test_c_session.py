@@ -1,6 +1,7 @@
 """Runs of libtrivium give what sessions in Python give, bit by bit, on any number of threads."""
 
 import ctypes
+import subprocess
 import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -27,6 +28,7 @@ from trivium.test.unit.runtime.c.c_session import (
     load,
     pointers,
 )
+from trivium.test.unit.runtime.c.conftest import make_program
 
 ARGUMENT = 4
 DEMO = Path(__file__).resolve().parents[4] / "docs" / "demo"
@@ -173,6 +175,15 @@ def test_64_sessions_share_a_package_that_is_closed(library: ctypes.CDLL, tmp_pa
 
     with ThreadPoolExecutor(64) as pool:
         assert all(pool.map(work, sessions))
+
+
+def test_64_threads_race_for_nothing(scale_file: Path, tmp_path: Path) -> None:
+    """Of native code, the sanitizer for threads sees nothing; it watches all that is C."""
+    program = make_program(tmp_path, "-O1 -g -fsanitize=thread", "run_at_once.c")
+    done = subprocess.run([program, scale_file], capture_output=True, text=True)
+    if "FATAL: ThreadSanitizer" in done.stderr:
+        pytest.skip("the sanitizer for threads does not run on this system")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "equal\n", "")
 
 
 def test_packages_that_are_open_share_nothing_but_the_file(
