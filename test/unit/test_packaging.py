@@ -50,6 +50,13 @@ def test_the_wheel_holds_the_template() -> None:
     assert data["trivium.tools"] == [f"{TEMPLATE.name}/**"]
 
 
+def test_the_wheel_holds_the_sources_of_libtrivium() -> None:
+    patterns = PROJECT["tool"]["setuptools"]["package-data"]["trivium.runtime.c"]
+    files = (ROOT / "runtime" / "c").iterdir()
+    data = {path for path in files if path.is_file() and not path.suffix.startswith(".py")}
+    assert data == {path for pattern in patterns for path in (ROOT / "runtime/c").glob(pattern)}
+
+
 def test_every_target_is_kept_from_the_others() -> None:
     contracts = PROJECT["tool"]["importlinter"]["contracts"]
     named = {contract["name"]: contract for contract in contracts}
