@@ -209,6 +209,15 @@ typedef struct manifest {
 status decode_manifest(manifest *manifest, const json *document, heap *heap,
                        trivium_error *error);
 
+/* types.c */
+
+/* Return the bytes of one element of a type, 0 for no type. */
+int64_t item_bytes(const char *dtype);
+
+/* Return the bytes of a tensor, of a buffer, of a checked manifest. */
+int64_t tensor_bytes(const list *shape, const char *dtype);
+int64_t buffer_bytes(const buffer *buffer);
+
 /* checks.c */
 
 enum { ARENA, WEIGHTS, PREPARED, FIRST_PORT };
@@ -216,12 +225,6 @@ enum { ARENA, WEIGHTS, PREPARED, FIRST_PORT };
 #define THREADS_ENTRY "cpu/threads.o"
 #define MOST_THREADS 1024
 #define MOST_BYTES (INT64_C(1) << 47)
-
-/* Return the bytes of one element of a type, 0 for no type. */
-int64_t item_bytes(const char *dtype);
-
-/* Return the bytes of a buffer of a checked manifest. */
-int64_t buffer_bytes(const buffer *buffer);
 
 /* Check that a manifest is sound: nothing in it lets code read or write out of bounds. */
 status check_manifest(const manifest *manifest, archive *archive, heap *heap,
@@ -323,8 +326,15 @@ enum {
 /* Threads that run programs besides those that call for it. */
 typedef struct pool pool;
 
-/* Create a pool without threads, whose code is in a library. */
-status pool_create(pool **pool, const library *library, trivium_error *error);
+/* The functions of a package by which threads share work. */
+typedef struct pool_code {
+    uintptr_t submit;
+    uintptr_t work;
+    uintptr_t stop;
+} pool_code;
+
+/* Create a pool without threads. */
+status pool_create(pool **pool, const pool_code *code, trivium_error *error);
 
 /* Start as many threads as it takes to run on `threads`, the caller's included. */
 status pool_grow(pool *pool, unsigned threads, trivium_error *error);

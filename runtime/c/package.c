@@ -119,7 +119,11 @@ static status link_into(trivium_package *package, heap *heap, trivium_error *err
     TRY(link_objects(library, objects, count, heap, error));
     TRY(find_programs(&package->manifest.load_steps, library, error));
     TRY(find_programs(&package->manifest.steps, library, error));
-    return pool_create(&package->pool, library, error);
+    pool_code code;
+    TRY(find_function(library, "submit", &code.submit, error));
+    TRY(find_function(library, "work", &code.work, error));
+    TRY(find_function(library, "stop", &code.stop, error));
+    return pool_create(&package->pool, &code, error);
 }
 
 static status link_code(trivium_package *package, trivium_error *error) {
@@ -159,15 +163,12 @@ static status list_ports(trivium_port **made, const list *ports, heap *heap,
         return SYSTEM("the system has no memory for a manifest");
     for (size_t i = 0; i < ports->count; i++) {
         const port *each = AT(*ports, port, i);
-        trivium_port *port = &(*made)[i];
-        *port = (trivium_port){.name = each->name,
-                               .dtype = each->dtype,
-                               .shape = each->shape.items,
-                               .rank = each->shape.count,
-                               .item_bytes = (size_t)item_bytes(each->dtype)};
-        port->size_bytes = port->item_bytes;
-        for (size_t j = 0; j < port->rank; j++)
-            port->size_bytes *= (size_t)port->shape[j];
+        (*made)[i] = (trivium_port){.name = each->name,
+                                    .dtype = each->dtype,
+                                    .shape = each->shape.items,
+                                    .rank = each->shape.count,
+                                    .item_bytes = (size_t)item_bytes(each->dtype),
+                                    .size_bytes = (size_t)tensor_bytes(&each->shape, each->dtype)};
     }
     return TRIVIUM_OK;
 }

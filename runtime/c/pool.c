@@ -35,11 +35,7 @@ static void *work(void *argument) {
     return NULL;
 }
 
-status pool_create(pool **made, const library *library, trivium_error *error) {
-    uintptr_t submit, work, stop;
-    TRY(find_function(library, "submit", &submit, error));
-    TRY(find_function(library, "work", &work, error));
-    TRY(find_function(library, "stop", &stop, error));
+status pool_create(pool **made, const pool_code *code, trivium_error *error) {
     pool *pool = calloc(1, sizeof *pool);
     int64_t *words = aligned_alloc(LINE * sizeof *words, WORDS * sizeof *words);
     if (!pool || !words) {
@@ -50,9 +46,9 @@ status pool_create(pool **made, const library *library, trivium_error *error) {
     memset(words, 0, WORDS * sizeof *words);
     pool->words = words;
     pthread_mutex_init(&pool->lock, NULL);
-    pool->submit = (submit_function *)submit;
-    pool->work = (work_function *)work;
-    pool->stop = (stop_function *)stop;
+    pool->submit = (submit_function *)code->submit;
+    pool->work = (work_function *)code->work;
+    pool->stop = (stop_function *)code->stop;
     *made = pool;
     return TRIVIUM_OK;
 }
