@@ -28,7 +28,8 @@
 extern "C" {
 #endif
 
-#if defined(__GNUC__)
+#if defined(TRIVIUM_API) /* by who includes the sources in a library of their own */
+#elif defined(__GNUC__)
 #define TRIVIUM_API __attribute__((visibility("default")))
 #else
 #define TRIVIUM_API

@@ -50,11 +50,13 @@ def test_the_wheel_holds_the_template() -> None:
     assert data["trivium.tools"] == [f"{TEMPLATE.name}/**"]
 
 
-def test_the_wheel_holds_the_sources_of_libtrivium() -> None:
-    patterns = PROJECT["tool"]["setuptools"]["package-data"]["trivium.runtime.c"]
-    files = (ROOT / "runtime" / "c").iterdir()
-    data = {path for path in files if path.is_file() and not path.suffix.startswith(".py")}
-    assert data == {path for pattern in patterns for path in (ROOT / "runtime/c").glob(pattern)}
+@pytest.mark.parametrize("folder", ["runtime/c", "compiler/library"])
+def test_the_wheel_holds_sources_in_c(folder: str) -> None:
+    data = PROJECT["tool"]["setuptools"]["package-data"]
+    patterns = data[f"trivium.{folder.replace('/', '.')}"]
+    files = (path for path in (ROOT / folder).iterdir() if path.is_file())
+    sources = {path for path in files if not path.suffix.startswith(".py")}
+    assert sources == {path for pattern in patterns for path in (ROOT / folder).glob(pattern)}
 
 
 def test_every_target_is_kept_from_the_others() -> None:
