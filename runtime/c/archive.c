@@ -8,7 +8,8 @@
 enum { LOCAL_SIZE = 30, CENTRAL_SIZE = 46, END_SIZE = 22, END64_SIZE = 56, LOCATOR_SIZE = 20 };
 enum { WIDE_EXTRA = 28, EXTRA64 = 1 };
 #define IN_EXTRA 0xffffffffu
-#define NAMES "a path of letters, digits and _ . + -, each part of which starts with a letter, digit or _"
+#define NAMES \
+    "a path of letters, digits and _ . + -, each part of which starts with a letter, digit or _"
 
 /* Find `size` bytes at a place, which begin with a mark. */
 static status find_record(const unsigned char **record, const char *mark, bytes file,

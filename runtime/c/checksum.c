@@ -39,6 +39,16 @@ static uint32_t rotate(uint32_t word, int by) {
     return word >> by | word << (32 - by);
 }
 
+/* Do a round; the letters are those of the standard, `h` becomes the next `a`. */
+static inline void sha256_round(uint32_t a, uint32_t b, uint32_t c, uint32_t *d, uint32_t e,
+                                uint32_t f, uint32_t g, uint32_t *h, uint32_t word) {
+    uint32_t one = *h + word + (rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25)) +
+                   ((e & f) ^ (~e & g));
+    uint32_t two = (rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22)) + ((a & b) ^ (a & c) ^ (b & c));
+    *d += one;
+    *h = one + two;
+}
+
 static void sha256_block(sha256 *hash, const unsigned char *block) {
     uint32_t w[64], s[8];
     for (int i = 0; i < 16; i++)
@@ -50,15 +60,20 @@ static void sha256_block(sha256 *hash, const unsigned char *block) {
         w[i] = w[i - 16] + a + w[i - 7] + b;
     }
     memcpy(s, hash->state, sizeof s);
-    for (int i = 0; i < 64; i++) {
-        uint32_t a = rotate(s[4], 6) ^ rotate(s[4], 11) ^ rotate(s[4], 25);
-        uint32_t b = rotate(s[0], 2) ^ rotate(s[0], 13) ^ rotate(s[0], 22);
-        uint32_t one = s[7] + a + ((s[4] & s[5]) ^ (~s[4] & s[6])) + ROUNDS[i] + w[i];
-        uint32_t two = b + ((s[0] & s[1]) ^ (s[0] & s[2]) ^ (s[1] & s[2]));
-        memmove(s + 1, s, 7 * sizeof *s);
-        s[4] += one;
-        s[0] = one + two;
+#define ROUND(n)                                                                                  \
+    sha256_round(s[(0 - n) & 7], s[(1 - n) & 7], s[(2 - n) & 7], &s[(3 - n) & 7], s[(4 - n) & 7], \
+                 s[(5 - n) & 7], s[(6 - n) & 7], &s[(7 - n) & 7], ROUNDS[i + n] + w[i + n])
+    for (int i = 0; i < 64; i += 8) {
+        ROUND(0);
+        ROUND(1);
+        ROUND(2);
+        ROUND(3);
+        ROUND(4);
+        ROUND(5);
+        ROUND(6);
+        ROUND(7);
     }
+#undef ROUND
     for (int i = 0; i < 8; i++)
         hash->state[i] += s[i];
 }

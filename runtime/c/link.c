@@ -2,9 +2,11 @@
 #include "internal.h"
 
 #include <dlfcn.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 /* The order of sections in memory: code, then constants, then data, each on pages of its own. */
@@ -96,9 +98,22 @@ static const global *find_global(const library *library, const char *name) {
     return bsearch(&key, library->globals, library->count, sizeof(global), by_name);
 }
 
+/* What code of packages calls most, known without a dynamic linker: programs may be static. */
+static const struct {
+    const char *name;
+    uintptr_t address;
+} CALLED[] = {
+    {"memcpy", (uintptr_t)memcpy},           {"memmove", (uintptr_t)memmove},
+    {"memset", (uintptr_t)memset},           {"sched_yield", (uintptr_t)sched_yield},
+    {"syscall", (uintptr_t)syscall},         {"clock_gettime", (uintptr_t)clock_gettime},
+};
+
 /* Return the address of what the code generator may call: libc, libm, the compiler's own. */
 static uint64_t system_address(const char *name) {
     static const char *const libraries[] = {NULL, "libm.so.6", "libgcc_s.so.1"};
+    for (size_t i = 0; i < COUNT(CALLED); i++)
+        if (!strcmp(CALLED[i].name, name))
+            return CALLED[i].address;
     for (size_t i = 0; i < COUNT(libraries); i++) {
         void *handle = dlopen(libraries[i], RTLD_LAZY); /* stays: code refers to it */
         void *found = handle ? dlsym(handle, name) : NULL;

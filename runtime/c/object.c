@@ -119,7 +119,8 @@ static status read_symbol(symbol *symbol, const unsigned char *at, bytes texts,
         return CORRUPT("'%.80s' leaves open where '%.80s' lives (a common symbol)", object->name,
                        name);
     symbol->section = section;
-    symbol->defined = section != UNDEFINED && section < object->section_count && object->sections[section].loaded;
+    symbol->defined = section != UNDEFINED && section < object->section_count &&
+                      object->sections[section].loaded;
     if (symbol->defined && value > object->sections[section].size)
         return outside(object, error);
     return TRIVIUM_OK;
@@ -167,7 +168,8 @@ static status read_relocations(object *object, const raw_section *raw, size_t co
                 return no_memory(error);
         }
         for (size_t i = 0; i < count; i++) {
-            bool applies = (raw[i].kind == REL || raw[i].kind == RELA) && raw[i].info < count &&
+            bool relocates = raw[i].kind == REL || raw[i].kind == RELA;
+            bool applies = relocates && raw[i].info < count &&
                            object->sections[raw[i].info].loaded;
             if (!applies)
                 continue;

@@ -132,8 +132,9 @@ class Session {
     static std::vector<Pointer> pointers(const std::string &role, const std::vector<Port> &ports,
                                          const Arrays &arrays) {
         if (arrays.size() != ports.size())
-            throw Error(TRIVIUM_ERROR_ARGUMENT, "got " + std::to_string(arrays.size()) + " " + role +
-                                                    "s, must get " + std::to_string(ports.size()));
+            throw Error(TRIVIUM_ERROR_ARGUMENT,
+                        "got " + std::to_string(arrays.size()) + " " + role + "s, must get " +
+                            std::to_string(ports.size()));
         std::vector<Pointer> found;
         for (std::size_t i = 0; i < ports.size(); i++) {
             if (arrays[i].size_bytes != ports[i].size_bytes)

@@ -115,6 +115,16 @@ def test_the_library_is_small_and_has_no_other_names(folder: Path) -> None:
     assert not any("TEXTREL" in line for line in needed)
 
 
+def test_a_static_program_finds_what_code_calls(folder: Path) -> None:
+    sources = ["c/run.c", "c/libtrivium.a", "-ldl", "-pthread"]
+    done = subprocess.run(["cc", "-static", "-o", "static", *sources], cwd=folder)
+    if done.returncode:
+        pytest.skip("needs a static C library")
+    np.ones(6, np.float32).tofile(folder / "ones.raw")
+    do(folder, "./static", "layer.trv", "2", "ones.raw", "static.raw")
+    assert np.fromfile(folder / "static.raw", np.float32).tolist() == [0, 0, 0, 0]
+
+
 def test_cplusplus_by_pkg_config(folder: Path) -> None:
     need("pkg-config")
     paths = {"PKG_CONFIG_PATH": f"{folder}/usr/lib/pkgconfig"}

@@ -1,7 +1,7 @@
 /* Open each package of the standard input, print what became of it, one line each.
  *
- * Each is a size of 8 bytes, then as many bytes. Where `run` is asked for, those that open are run:
- * inputs are zeros but for their first bytes, which count up; outputs are printed in hexadecimal. */
+ * Each is a size of 8 bytes, then as many bytes. With the argument `run`, those that open are run on
+ * inputs of floats that count up; outputs are printed in hexadecimal. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
