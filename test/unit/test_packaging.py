@@ -50,6 +50,15 @@ def test_the_wheel_holds_the_template() -> None:
     assert data["trivium.tools"] == [f"{TEMPLATE.name}/**"]
 
 
+@pytest.mark.parametrize("folder", ["runtime/c", "compiler/library"])
+def test_the_wheel_holds_sources_in_c(folder: str) -> None:
+    data = PROJECT["tool"]["setuptools"]["package-data"]
+    patterns = data[f"trivium.{folder.replace('/', '.')}"]
+    files = (path for path in (ROOT / folder).iterdir() if path.is_file())
+    sources = {path for path in files if not path.suffix.startswith(".py")}
+    assert sources == {path for pattern in patterns for path in (ROOT / folder).glob(pattern)}
+
+
 def test_every_target_is_kept_from_the_others() -> None:
     contracts = PROJECT["tool"]["importlinter"]["contracts"]
     named = {contract["name"]: contract for contract in contracts}

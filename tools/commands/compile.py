@@ -1,20 +1,37 @@
 """Compile a model and save it as a package: one file that runs with nothing but numpy.
 
-Native code is for Linux on x86-64. A package (.trv) is compiled again, for a machine.
+Native code is for Linux on x86-64. A package (.trv) is compiled again, for a machine. With `--emit
+library`, the model becomes a shared library for programs in C and C++, with its header.
 """
 
 import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
 
+from ...runtime import SUFFIX
 from .. import arguments
 from ..allocation import return_large_blocks
 from ..ir_flags import add_ir_arguments, given_ir_arguments, ir_hooks
 from ..progress import shown_progress
 
+if TYPE_CHECKING:
+    from ...runtime.package import Package
+
+
+PACKAGE, LIBRARY = FORMS = ("package", "library")
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", metavar="MODEL", help=f"{arguments.MODEL}, or a package (.trv)")
     parser.add_argument(
-        "-o", "--output", metavar="OUT.trv", type=arguments.package_path, required=True
+        "-o", "--output", metavar="OUT", required=True, help="the package (.trv), or a folder"
+    )
+    parser.add_argument(
+        "--emit",
+        choices=FORMS,
+        default=PACKAGE,
+        help="what is written: a package (the default), or a library: libMODEL.so and MODEL.h in a "
+        "folder, linked by the C compiler of this machine",
     )
     arguments.add_key_argument(parser)
     arguments.add_compile_arguments(parser, package=True)
@@ -24,10 +41,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(flags: argparse.Namespace) -> None:
     """Compile and save; nothing is written when either does not succeed."""
     from ...compiler.driver import build
-    from ..report import summary
 
     return_large_blocks()
     model = flags.model
+    if flags.emit == PACKAGE and not arguments.is_package(flags.output):
+        flags.refuse(f"argument -o/--output: '{flags.output}' must end in {SUFFIX}")
     if arguments.is_package(model):
         _refuse_kept(flags)
         model = arguments.open_package(flags, model)
@@ -36,8 +54,20 @@ def run(flags: argparse.Namespace) -> None:
     with shown_progress() as progress:
         given = arguments.compile_arguments(flags)
         package = build(model, progress=progress, hooks=ir_hooks(flags), **given)
-    package.save(flags.output)
-    print(summary(flags.output, package.manifest))
+    _write(package, flags)
+
+
+def _write(package: "Package", flags: argparse.Namespace) -> None:
+    from ..report import summary
+
+    if flags.emit == PACKAGE:
+        package.save(flags.output)
+        print(summary(flags.output, package.manifest))
+        return
+    from ...compiler.library.emit import emit_library, name_of
+
+    for path in emit_library(package, Path(flags.output), name_of(flags.model)):
+        print(path)
 
 
 def _refuse_kept(flags: argparse.Namespace) -> None:

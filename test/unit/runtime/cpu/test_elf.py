@@ -225,7 +225,7 @@ class Assembly:
 
 FORTY_TWO = Assembly(b"\xb8\x2a\0\0\0\xc3", {"answer": 0})  # mov eax, 42; ret
 WORD = Assembly(struct.pack("<q", 99), {"word": 0}, flags=0x3)
-PC32, PLT32, ABS32, ABS32S, PC64 = 2, 4, 10, 11, 24
+ABS64, PC32, PLT32, ABS32, ABS32S, PC64 = 1, 2, 4, 10, 11, 24
 
 
 def test_a_near_call_reaches_another_object():

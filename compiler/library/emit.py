@@ -1,0 +1,128 @@
+"""Make a shared library of a package by the C compiler of this machine."""
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from ...dialects.core.errors import CompileError, Diagnostic
+from ...runtime.c.sources import sources
+from ...runtime.cpu.code import CpuRequirements
+from ...runtime.cpu.part import CpuPart
+from ...runtime.cpu.step import CpuStep
+from ...runtime.cpu.thread_pool import CODE
+from ...runtime.manifest import Manifest
+from ...runtime.package import Package
+from ...version import __version__
+from .assembly import Assembly
+from .tables import header, tables
+
+_LIBRARY = Path(__file__).with_name("library.c")
+_SHARED = ("error.c", "internal.h", "machine.c", "memory.c", "pool.c", "session.c", "trivium.h")
+_USED = (*_SHARED, "types.c")
+"""What a model's library has of libtrivium."""
+
+_FLAGS = "-std=c11 -O2 -fPIC -fvisibility=hidden -pthread -shared -DTRIVIUM_API="
+_LINKER = "-Wl,-z,text -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack -Wl,-Bsymbolic"
+"""The linker refuses relocations in code, if there should be any."""
+
+_BLOB = "model.bin"
+
+
+def name_of(source: str) -> str:
+    """Return how functions of a model begin: the name of its file, as C spells names."""
+    stem = re.sub(r"[^A-Za-z0-9]+", "_", Path(source).name.partition(".")[0])
+    return stem if re.match("[A-Za-z]", stem) else f"model_{stem}".rstrip("_")
+
+
+def emit_library(package: Package, folder: Path, name: str) -> tuple[Path, Path]:
+    """Write `libNAME.so` and `NAME.h` to a folder, which is made where it is missing.
+
+    Return their paths. The library has code and weights, and needs libc alone. Raises CompileError
+    for what it cannot run, before anything is written, and where the C compiler `$CC`, or `cc`, is
+    missing or fails.
+    """
+    machine = check_package(package.manifest)
+    compiler = shutil.which(os.environ.get("CC") or "cc")
+    if compiler is None:
+        raise CompileError("a library is linked by a C compiler, cc or $CC, and there is none")
+    try:
+        with TemporaryDirectory() as place:
+            _write_sources(package, machine, Path(place), name)
+            library, described = _build(compiler, Path(place), name)
+            folder.mkdir(parents=True, exist_ok=True)
+            made = folder / library.name, folder / described.name
+            for source, target in zip((library, described), made, strict=True):
+                shutil.copy(source, target)
+    except OSError as error:
+        raise CompileError(f"cannot write '{folder}': {error.strerror}") from None
+    return made
+
+
+def check_package(manifest: Manifest) -> CpuRequirements:
+    """Return the machine of a package; raise CompileError that lists what no library has."""
+    if faults := [*_faults(manifest)]:
+        raise CompileError(faults)
+    (machine,) = manifest.part(CpuPart).machines
+    return machine
+
+
+def _faults(manifest: Manifest) -> Iterator[Diagnostic]:
+    advice = "compile a package, which runs with Python"
+    for step in (*manifest.load_steps, *manifest.steps):
+        if not isinstance(step, CpuStep):
+            reason = f", because {step.reason}" if step.reason else ""
+            what = f"'{step.operation(manifest)}' op is a step of kind '{step.kind}'{reason}"
+            nodes = ", ".join(step.nodes) or "model"
+            yield Diagnostic(nodes, f"{what}, must be native code in a library", (advice,))
+    if manifest.symbols:
+        names = ", ".join(symbol.name for symbol in manifest.symbols)
+        text = f"sizes {names} change from run to run, must be known in a library"
+        yield Diagnostic("model", text, ("give them by --shape NAME=SIZE",))
+    if manifest.carried:
+        names = ", ".join(pair.output for pair in manifest.carried)
+        yield Diagnostic(names, "is state, which a library does not carry", (advice,))
+    if manifest.has_text:
+        yield Diagnostic("model", "has tensors of text, which a library does not take", (advice,))
+    if manifest.settings.cores:
+        text = "binds threads to cores, which a library does not"
+        yield Diagnostic("model", text, ("leave out --cores",))
+    machines = manifest.part(CpuPart).machines
+    if not manifest.steps:
+        yield Diagnostic("model", "has no native code, must have some in a library", ())
+    elif len(machines) > 1:
+        names = ", ".join(machine.machine for machine in machines)
+        yield Diagnostic("model", f"is for {names}, must be for one machine", ("give --machine",))
+
+
+def _write_sources(package: Package, machine: CpuRequirements, place: Path, name: str) -> None:
+    files = sources()
+    for each in _USED:
+        (place / each).write_bytes(files[each])
+    shutil.copy(_LIBRARY, place / _LIBRARY.name)
+    manifest = package.manifest
+    (place / "model_tables.h").write_text(tables(name, manifest, machine))
+    (place / f"{name}.h").write_text(header(name, manifest, machine))
+    assembly = Assembly(_BLOB)
+    code = [each for each in package.entries if each.rpartition("/")[0] + "/" == machine.folder]
+    assembly.add_objects({each: package.entries[each] for each in (*code, CODE)})
+    assembly.add_data("model_weights", package.weights)
+    (place / "model.S").write_text(assembly.text)
+    (place / _BLOB).write_bytes(assembly.data)
+
+
+def _build(compiler: str, place: Path, name: str) -> tuple[Path, Path]:
+    library = place / f"lib{name}.so"
+    written = sorted(path.name for path in place.iterdir() if path.suffix in (".c", ".S"))
+    version = f'-DTRIVIUM_VERSION="{__version__}"'
+    soname = f"-Wl,-soname,{library.name}"
+    command = [compiler, *_FLAGS.split(), version, *_LINKER.split(), soname]
+    command += ["-o", library.name, *written, "-Wl,--as-needed", "-lm"]
+    done = subprocess.run(command, cwd=place, capture_output=True, text=True)
+    if done.returncode:
+        lines = done.stderr.strip().splitlines() or [f"exit code {done.returncode}"]
+        raise CompileError(f"{compiler} cannot link the library: {lines[-1]}")
+    return library, place / f"{name}.h"

@@ -1,0 +1,60 @@
+/* Memory: blocks that are freed together, and large mappings. */
+#include "internal.h"
+
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#define HUGE_PAGE ((size_t)2 << 20)
+
+typedef union heap_header {
+    struct heap_block *before;
+    max_align_t aligned;
+} heap_header;
+
+void *heap_take(heap *heap, size_t count, size_t size) {
+    if (size && count > (SIZE_MAX - sizeof(heap_header)) / size)
+        return NULL;
+    heap_header *made = calloc(1, sizeof(heap_header) + count * size);
+    if (!made)
+        return NULL;
+    made->before = heap->last;
+    heap->last = (struct heap_block *)made;
+    return made + 1;
+}
+
+void heap_free(heap *heap) {
+    while (heap->last) {
+        heap_header *last = (heap_header *)heap->last;
+        heap->last = last->before;
+        free(last);
+    }
+}
+
+status map_memory(mapping *map, uint64_t size, const char *purpose, trivium_error *error) {
+    *map = (mapping){0};
+    if (!size)
+        return TRIVIUM_OK;
+    size_t extra = size >= HUGE_PAGE ? HUGE_PAGE : 0;
+    void *start = MAP_FAILED;
+    if (size <= SIZE_MAX - extra)
+        start = mmap(NULL, (size_t)size + extra, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (start == MAP_FAILED)
+        return SYSTEM("the package needs %llu bytes for %s, the system has less",
+                      (unsigned long long)size, purpose);
+    uintptr_t at = (uintptr_t)start;
+    if (extra)
+        at = (at + HUGE_PAGE - 1) & ~(uintptr_t)(HUGE_PAGE - 1);
+    *map = (mapping){(void *)at, start, (size_t)size + extra};
+#ifdef MADV_HUGEPAGE
+    if (extra) /* a kernel without huge pages is merely slower */
+        (void)madvise(map->data, (size_t)size, MADV_HUGEPAGE);
+#endif
+    return TRIVIUM_OK;
+}
+
+void unmap_memory(mapping *map) {
+    if (map->start)
+        munmap(map->start, map->mapped);
+    *map = (mapping){0};
+}
