@@ -16,7 +16,10 @@ NATIVE = "native"
 
 @dataclass(frozen=True)
 class Machine:
-    """Describe a CPU: its instruction set, as /proc/cpuinfo spells it, and its vector registers."""
+    """Describe a CPU: its instruction set, as /proc/cpuinfo spells it, and its vector registers.
+
+    One that `is_scalar` has none: lanes that its code computes side by side are single numbers.
+    """
 
     name: str
     summary: str
@@ -24,6 +27,7 @@ class Machine:
     vector_bytes: int
     registers: int
     architecture: str = "x86_64"
+    is_scalar: bool = False
 
     def lanes(self, bits: int) -> int:
         """Return how many elements of a width fit in one vector register."""
@@ -55,6 +59,13 @@ def _levels() -> tuple[Machine, ...]:
 
 LEVELS = _levels()
 """The machines that code can be made for anywhere, the least one first."""
+
+GENERIC = Machine(
+    "generic", "any CPU with a C compiler: plain C99", (), 16, 8, "any", is_scalar=True
+)
+
+PORTABLE = (GENERIC,)
+"""The machines whose code is C alone, which a compiler for them reads."""
 
 # What LLVM may use when it generates code for the CPU at hand, as /proc/cpuinfo spells it.
 _RELEVANT = (
@@ -94,7 +105,7 @@ def model_name() -> str:
 
 def machine_names() -> tuple[str, ...]:
     """List the names of all machines."""
-    return (NATIVE, *(machine.name for machine in LEVELS))
+    return (NATIVE, *(machine.name for machine in (*LEVELS, *PORTABLE)))
 
 
 def find_machine(name: str) -> Machine:
@@ -102,7 +113,7 @@ def find_machine(name: str) -> Machine:
     checked_names(name)
     if name == NATIVE:
         return host_machine()
-    return next(machine for machine in LEVELS if machine.name == name)
+    return next(machine for machine in (*LEVELS, *PORTABLE) if machine.name == name)
 
 
 def find_machines(names: str | Sequence[str]) -> tuple[Machine, ...]:
