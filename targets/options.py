@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf as infinity
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..dialects.core.arguments import (
     anything,
@@ -56,21 +56,19 @@ STATE_TYPES = {**HALVES, "int8": "i8"}
 PRECISIONS = (F32, TF32, *HALVES)
 
 FLOATS, INTEGERS = "floats", "integers"
-QUANTIZED = (FLOATS, INTEGERS)  # what quantised models are computed in
 
 AS_GIVEN, EXACT, BYTES = "model", "exact", "i8"
 ACTIVATIONS = (AS_GIVEN, EXACT, BYTES)
 """What activations are rounded to before they are multiplied by weights of few bits."""
 
 EXPORT, PNNX = "export", "pnnx"
-CONVERTERS = (EXPORT, PNNX)
 """What reads a torch module: `torch.export`, or the program `pnnx`."""
 
 WINOGRAD_ERROR = 2e-6
 """What a layer may lose by Winograd's method unless the user says otherwise: 2x2 tiles fit."""
 
-LEVELS = (0, 1, 2)
-"""The levels of optimisation."""
+OBJECT, C = "object", "c"
+"""The forms of native code."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,8 +77,10 @@ class CompileOptions:
 
     Each field is a keyword of `trivium.compile` and of the functions like it, a flag of the command
     line, its check and its help: `option` declares all of them. Raises CompileError that lists all
-    wrong values.
+    wrong values. Native code has the `form` of a class of options.
     """
+
+    form: ClassVar[str] = OBJECT
 
     example_inputs: Any = field(
         default=None,
@@ -108,7 +108,7 @@ class CompileOptions:
     converter: str = option(
         EXPORT,
         "what reads a torch module: export (the default, torch.export), or pnnx, which traces it",
-        choices=CONVERTERS,
+        choices=(EXPORT, PNNX),
         flag=None,
     )
     target: str = option(
@@ -191,7 +191,7 @@ class CompileOptions:
         choices=(F32, *STATE_TYPES),
     )
     opt_level: int = option(
-        2, "0: as written, 1: fold, 2: fold and fuse (the default)", choices=LEVELS, parse=int
+        2, "0: as written, 1: fold, 2: fold and fuse (the default)", choices=(0, 1, 2), parse=int
     )
     disable: str | Sequence[str] = several_names(
         "passes to leave out, by their names; trivium-opt --list-passes lists all",
@@ -215,7 +215,7 @@ class CompileOptions:
     quantized: str = option(
         FLOATS,
         "what a quantised model is computed in (floats is the default)",
-        choices=QUANTIZED,
+        choices=(FLOATS, INTEGERS),
     )
     activations: str = option(
         AS_GIVEN,

@@ -19,6 +19,7 @@ class Machine:
     """Describe a CPU: its instruction set, as /proc/cpuinfo spells it, and its vector registers.
 
     One that `is_scalar` has none: lanes that its code computes side by side are single numbers.
+    C for it is compiled with the `flags`; compilers for it are called by the prefix `cross`.
     """
 
     name: str
@@ -28,6 +29,8 @@ class Machine:
     registers: int
     architecture: str = "x86_64"
     is_scalar: bool = False
+    flags: tuple[str, ...] = ()
+    cross: str = ""
 
     def lanes(self, bits: int) -> int:
         """Return how many elements of a width fit in one vector register."""
@@ -50,11 +53,18 @@ def _levels() -> tuple[Machine, ...]:
     v3 = (*v2, "avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "abm", "movbe")
     v4 = (*v3, "avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl")
     return (
-        Machine("x86-64", "any x86-64 CPU: SSE2", v1, 16, 16),
-        Machine("x86-64-v2", "SSE4.2, of about 2009 on", v2, 16, 16),
-        Machine("x86-64-v3", "AVX2 and FMA, of about 2013 on", v3, 32, 16),
-        Machine("x86-64-v4", "AVX-512, of about 2017 on, not in every CPU", v4, 64, 32),
+        _level("x86-64", "any x86-64 CPU: SSE2", v1, 16, 16),
+        _level("x86-64-v2", "SSE4.2, of about 2009 on", v2, 16, 16),
+        _level("x86-64-v3", "AVX2 and FMA, of about 2013 on", v3, 32, 16),
+        _level("x86-64-v4", "AVX-512, of about 2017 on, not in every CPU", v4, 64, 32),
     )
+
+
+def _level(
+    name: str, summary: str, features: tuple[str, ...], vector_bytes: int, registers: int
+) -> Machine:
+    flags = (f"-march={name}",)
+    return Machine(name, summary, features, vector_bytes, registers, flags=flags)
 
 
 LEVELS = _levels()
@@ -92,7 +102,8 @@ def host_machine() -> Machine:
     features = tuple(f for f in _RELEVANT if f in flags)
     wide = "avx512f" in flags
     width = 64 if wide else 32 if "avx2" in flags else 16
-    return Machine(NATIVE, "this CPU", features, width, 32 if wide else 16)
+    registers = 32 if wide else 16
+    return Machine(NATIVE, "this CPU", features, width, registers, flags=("-march=native",))
 
 
 @cache

@@ -20,20 +20,15 @@ from ....runtime.observe.calls import Call as ListedCall
 from ...compiled import Buffers, CompiledPart
 from ...core import Progress
 from ...costs.work import Work
-from ...options import CompileOptions
+from ...options import OBJECT, CompileOptions
 from ...program.calls import Call, NumberedCall
 from ...program.found_arenas import stage_of
 from ...program.program import Program, own_bytes
 from ...written import written
 from ..layout.describe import describe_layouts
 from .call_table import KernelCall
-from .compile import (
-    CpuCode,
-    compile_kernels,
-    compile_segment,
-    compile_threads,
-    object_entries,
-)
+from .compile import CpuCode, code_entries, compile_kernels, compile_segment
+from .form import compile_threads, form_of
 from .variants import merge_scratch, own_pieces
 
 
@@ -131,8 +126,8 @@ class NativeCode(CompiledPart):
     def entries(self) -> dict[str, bytes]:
         made: dict[str, bytes] = {}
         for code in self.codes:
-            made |= object_entries(code.objects, _requirements(code).folder)
-        if self.codes[0].objects:
+            made |= code_entries(code, _requirements(code).folder)
+        if self.codes[0].objects and self.codes[0].options.form == OBJECT:
             made[THREADS] = compile_threads()
             made[CALLS] = listed_calls(self._listed)
         return made
@@ -163,7 +158,7 @@ def _kernels(code: CpuCode, program: Program) -> tuple[Kernel, ...]:
             kernel.symbol,
             Kernel(
                 kernel.symbol,
-                f"{_requirements(code).folder}{kernel.symbol}.o",
+                f"{_requirements(code).folder}{kernel.symbol}{form_of(code.options).suffix}",
                 node_names(group.location),
                 tuple(name for name in members if name != tri.Constant.op_name),
                 calls[kernel.symbol, False],
