@@ -38,7 +38,7 @@ class COptions(CompileOptions):
 
 @dataclass(frozen=True)
 class CFolder:
-    """Say what was written: the folder, the names of the files, and what the code runs."""
+    """Describe what was written: the folder, its files, and the inputs and outputs of the code."""
 
     path: Path
     files: tuple[str, ...]
