@@ -7,6 +7,8 @@ from ...dialects.core.machine import Machine
 _X86 = ("avx512f", "avx512bw", "avx512vl", "avx512_vnni", "avx_vnni", "avx2", "fma", "f16c")
 """Features whose instructions code names; those of wide vectors make code without them slow."""
 
+_ARCHITECTURES = {"aarch64": "__aarch64__", "arm": "__ARM_NEON", "riscv64": "__riscv"}
+
 
 def checks(machine: Machine) -> str:
     """Return the lines that stop other compilers, byte orders, and CPUs that lack features."""
@@ -29,6 +31,8 @@ def _stop(condition: str, message: str) -> list[str]:
 
 def _macros(machine: Machine) -> Iterator[str]:
     """Yield the macros that a compiler defines for a machine."""
+    if machine.architecture in _ARCHITECTURES:
+        yield _ARCHITECTURES[machine.architecture]
     if machine.architecture == "x86_64":
         for feature in _X86:
             if feature in machine.features:

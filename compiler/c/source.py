@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from ...dialects.core.machine import Machine
+from ...dialects.core.machine import CONTRACT, Machine
 from ...runtime.contents import FIRST_PORT, WEIGHTS_ENTRY, Port
 from ...runtime.cpu.part import CpuPart
 from ...runtime.cpu.step import CpuStep
 from ...runtime.package import Package
 from ...runtime.spelling import spell_names
 from ...targets.cpu.c.helpers import PRELUDE, definitions
+from ...targets.options import STRICT
 from .macros import checks
 from .weight_file import data_offset, weight_file
 
@@ -146,9 +147,16 @@ class CSource:
             "input_bytes": ", ".join(self._sizes(manifest.inputs)) or "0",
             "output_bytes": ", ".join(self._sizes(manifest.outputs)) or "0",
             "prints": "".join(self._print(n, p) for n, p in enumerate(manifest.outputs)),
-            "flags": " ".join(self.machine.flags),
+            "flags": " ".join(self._flags),
             "cross": self.machine.cross or "PREFIX-",
         }
+
+    @property
+    def _flags(self) -> list[str]:
+        """Return what the compiler is given; strict math fuses no more than the code says."""
+        flags = [flag for flag in self.machine.flags if flag != CONTRACT]
+        fuses = CONTRACT in self.machine.flags and self.package.manifest.math.mode != STRICT
+        return [*flags, CONTRACT if fuses else "-ffp-contract=off"]
 
     def _sizes(self, ports: Sequence[Port]) -> list[str]:
         buffers = self.package.manifest.buffers

@@ -70,11 +70,62 @@ def _level(
 LEVELS = _levels()
 """The machines that code can be made for anywhere, the least one first."""
 
-GENERIC = Machine(
-    "generic", "any CPU with a C compiler: plain C99", (), 16, 8, "any", is_scalar=True
-)
+CONTRACT = "-ffp-contract=fast"
+"""Lets a compiler fuse products and sums where the code has no instruction for that."""
 
-PORTABLE = (GENERIC,)
+
+def _portable() -> tuple[Machine, ...]:
+    """Describe the machines whose code is C alone; features are those that lowerings ask for.
+
+    Vectors of RISC-V are as long as the least ones of the extension V. Floats of NEON on 32 bits
+    are flushed to zero, for which GCC wants to be asked; sums keep their order.
+    """
+    neon = ("-mfpu=neon-vfpv4", "-mfloat-abi=hard", "-funsafe-math-optimizations")
+    order = ("-fno-associative-math", "-fno-reciprocal-math")
+    fused, sve = ("fma",), ("-march=armv8.2-a+sve", "-msve-vector-bits=256")
+    arm64, arm32, riscv = "aarch64-linux-gnu-", "arm-linux-gnueabihf-", "riscv64-linux-gnu-"
+
+    def machine(
+        name: str,
+        summary: str,
+        vectors: tuple[int, int],
+        architecture: str,
+        flags: tuple[str, ...],
+        cross: str,
+    ) -> Machine:
+        return Machine(name, summary, fused, *vectors, architecture, flags=flags, cross=cross)
+
+    return (
+        Machine("generic", "any CPU with a compiler of C99", (), 16, 8, "any", is_scalar=True),
+        machine("armv8-a", "ARM of 64 bits: NEON", (16, 32), "aarch64", ("-march=armv8-a",), arm64),
+        machine(
+            "sve-256",
+            "ARM of 64 bits: SVE of 256 bits",
+            (32, 32),
+            "aarch64",
+            (*sve, CONTRACT),
+            arm64,
+        ),
+        machine(
+            "armv7-neon",
+            "ARM of 32 bits: NEON, VFPv4",
+            (16, 16),
+            "arm",
+            ("-march=armv7-a", *neon, *order),
+            arm32,
+        ),
+        machine(
+            "rv64gcv",
+            "RISC-V of 64 bits: V of 128 bits",
+            (16, 32),
+            "riscv64",
+            ("-march=rv64gcv", CONTRACT),
+            riscv,
+        ),
+    )
+
+
+PORTABLE = _portable()
 """The machines whose code is C alone, which a compiler for them reads."""
 
 # What LLVM may use when it generates code for the CPU at hand, as /proc/cpuinfo spells it.

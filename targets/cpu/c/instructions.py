@@ -106,9 +106,10 @@ def _neon(function: str, v: Vector) -> Iterator[tuple[str, str]]:
     suffix = {"v4f32": "f32", "v2f64": "f64"}[v.name]
     type_ = {"v4f32": "float32x4_t", "v2f64": "float64x2_t"}[v.name]
     present = "defined(__aarch64__)"
+    fuses = "defined(__ARM_NEON) && defined(__ARM_FEATURE_FMA)" if v.element == "f32" else present
     a, b, c = (f"({type_}){each}" for each in "abc")
     if function == "fma":
-        yield present, f"return ({v.name})vfmaq_{suffix}({c}, {a}, {b});"
+        yield fuses, f"return ({v.name})vfmaq_{suffix}({c}, {a}, {b});"
     elif function == "sqrt":
         yield present, f"return ({v.name})vsqrtq_{suffix}({a});"
     elif function in ("maximumf", "minimumf"):

@@ -1,15 +1,19 @@
 """Models written as C: built by gcc alone, they give what sessions give."""
 
 import re
+import shutil
 from pathlib import Path
 
 import numpy as np
 import onnx.helper
+import onnx.numpy_helper
 import onnx.parser
 import pytest
 import trivium
 from c_programs import build, needs_gcc, run, run_client
+from onnx.reference import ReferenceEvaluator
 from trivium.compiler.c.emit import emit_c
+from trivium.dialects.core.machine import find_machine
 from trivium.dialects.core.tensor import Array
 from trivium.tools.main import main
 
@@ -57,6 +61,42 @@ def test_a_client_built_by_make_gives_the_outputs_of_a_session(machine, tmp_path
     made = run_client(written, list(feeds().values()))
     for x, y in zip(made, expected(), strict=True):
         np.testing.assert_allclose(x, y, rtol=1e-6, atol=1e-7)
+
+
+CROSS = {
+    "armv8-a": "qemu-aarch64",
+    "sve-256": "qemu-aarch64 -cpu max,sve256=on",
+    "armv7-neon": "qemu-arm",
+    "rv64gcv": "qemu-riscv64 -cpu rv64,v=true,vlen=128",
+}
+
+
+@pytest.mark.parametrize("machine", list(CROSS))
+def test_code_for_other_cpus_gives_the_outputs_of_a_session(machine, tmp_path: Path) -> None:
+    prefix, launcher = find_machine(machine).cross, CROSS[machine].split()
+    if lacking := [tool for tool in (f"{prefix}gcc", launcher[0]) if not shutil.which(tool)]:
+        pytest.skip(f"there is no {' and no '.join(lacking)}")
+    written = emit_c(network(), tmp_path, machine=machine)
+    build(tmp_path, CROSS=prefix, LDFLAGS="-static")
+    made = run_client(written, list(feeds().values()), launcher)
+    # Vectors of other lengths sum up in other orders: exact sums are as near to both.
+    exact = ReferenceEvaluator(network()).run(None, feeds())
+    for x, y in zip(made, exact, strict=True):
+        np.testing.assert_allclose(x, y, rtol=1e-5, atol=1e-6)
+
+
+@needs_gcc
+def test_a_compiler_for_another_cpu_is_stopped(tmp_path: Path) -> None:
+    emit_c(network(), tmp_path, machine="armv8-a")
+    done = run(["gcc", "-fsyntax-only", "model.c"], tmp_path)
+    assert "this code is for armv8-a" in done.stderr
+
+
+def test_strict_math_lets_no_compiler_fuse(tmp_path: Path) -> None:
+    for math, flag in (("fast", "fast"), ("strict", "off")):
+        emit_c(network(), tmp_path, machine="rv64gcv", math=math)
+        assert f"-ffp-contract={flag}" in (tmp_path / "Makefile").read_text()
+        assert f"-ffp-contract={flag}" in (tmp_path / "CMakeLists.txt").read_text()
 
 
 @needs_gcc
