@@ -1,8 +1,9 @@
 """Trivium compiles a neural network once and runs it on CPUs, GPUs and accelerators.
 
-`compile` a model to a session, or `build` a package of it, `load` a saved one, `check` where a
-model would run, ask of each node whether a target `can_run` it, `quantize` a model by data, or its
-weights alone; everything is imported on first use. Start reading at `compiler/driver.py`.
+`compile` a model to a session, or `build` a package of it, `load` a saved one, write a model as C
+(`emit_c`), `check` where a model would run, ask of each node whether a target `can_run` it,
+`quantize` a model by data, or its weights alone; everything is imported on first use. Start reading
+at `compiler/driver.py`.
 """
 
 from importlib import import_module
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from .version import __version__ as __version__
 
 if TYPE_CHECKING:
+    from .compiler.c.emit import emit_c
     from .compiler.check import can_run, check
     from .compiler.driver import build, compile
     from .compiler.quantize import quantize, quantize_weights
@@ -41,6 +43,7 @@ _EXPORTS = {
     "can_run": ".compiler.check",
     "check": ".compiler.check",
     "compile": ".compiler.driver",
+    "emit_c": ".compiler.c.emit",
     "load": ".runtime",
     "quantize": ".compiler.quantize",
     "quantize_weights": ".compiler.quantize",
@@ -60,6 +63,7 @@ __all__ = [
     "can_run",
     "check",
     "compile",
+    "emit_c",
     "load",
     "quantize",
     "quantize_weights",

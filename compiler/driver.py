@@ -37,7 +37,7 @@ def compile(model: Source | Package, options: CompileOptions) -> Session:
     math that it was compiled with; options that would change more than code are refused. Raises
     CompileError that lists all faults.
     """
-    session = Session(_build(model, options))
+    session = Session(build_with(model, options))
     find_format(model).check_session(session, model, options)
     return session
 
@@ -45,10 +45,11 @@ def compile(model: Source | Package, options: CompileOptions) -> Session:
 @takes_options(CompileOptions)
 def build(model: Source | Package, options: CompileOptions) -> Package:
     """Compile a model to a package; model, options and errors are those of `compile`."""
-    return _build(model, options)
+    return build_with(model, options)
 
 
-def _build(model: Source | Package, options: CompileOptions) -> Package:
+def build_with(model: Source | Package, options: CompileOptions) -> Package:
+    """Compile a model to a package with options that were checked."""
     if options.compress:
         require("zstandard", "compressing constants")
     package = _built(model, options)

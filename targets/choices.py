@@ -28,3 +28,6 @@ WINOGRAD_ERROR = 2e-6
 
 LEVELS = (0, 1, 2)
 """The levels of optimisation."""
+
+OBJECT, C = "object", "c"
+"""The forms of native code."""

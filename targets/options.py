@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf as infinity
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..dialects.core.arguments import (
     anything,
@@ -53,9 +53,10 @@ class CompileOptions:
 
     Each field is a keyword of `trivium.compile` and of the functions like it, a flag of the command
     line, its check and its help: `option` declares all of them. Raises CompileError that lists all
-    wrong values.
+    wrong values. Native code has the `form` of a class of options.
     """
 
+    form: ClassVar[str] = choices.OBJECT
     example_inputs: Any = field(
         default=None,
         kw_only=False,
@@ -346,9 +347,8 @@ class CompileOptions:
                 f"keep_f32 names nodes, but precision is '{self.precision}': nothing is in halves, "
                 "leave out one of the two"
             )
-        in_bytes = self.activations == choices.BYTES
         for which, given, why in (
-            ("activations", in_bytes, "rounds nothing that the model does not"),
+            ("activations", self.activations == choices.BYTES, "rounds no more than the model"),
             ("winograd_error", self.winograd_error, "allows none"),
         ):
             if self.strict_math and given:

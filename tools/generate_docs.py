@@ -17,7 +17,7 @@ from typing import Any
 from .. import dialects
 from ..dialects.core.discovery import import_all
 from ..dialects.core.fields import AttributeField, FieldSpec
-from ..dialects.core.machine import LEVELS
+from ..dialects.core.machine import LEVELS, PORTABLE
 from ..dialects.core.op import OPS, Op
 from ..dialects.core.tensor import Array
 from ..passes.core import PASSES, Pass
@@ -87,7 +87,24 @@ def machines_page() -> str:
         size = f"{machine.vector_bytes} bytes | {machine.registers}"
         rows.append(f"| `{machine.name}` | {machine.summary} | {size} | {more} |")
         known = machine.features
-    return "\n\n".join(["# Machines", NOTICE, legend, "\n".join(rows)]) + "\n"
+    return (
+        "\n\n".join(["# Machines", NOTICE, legend, "\n".join(rows), *_portable_machines()]) + "\n"
+    )
+
+
+def _portable_machines() -> list[str]:
+    """List the machines whose code is C alone."""
+    legend = (
+        "Code for these is C alone ([--emit c](../targets/c.md)): compilers for them are given\n"
+        "the flags."
+    )
+    rows = ["| machine | CPUs | vectors | registers | flags |", "|---|---|---|---|---|"]
+    for machine in PORTABLE:
+        vectors = "none" if machine.is_scalar else f"{machine.vector_bytes} bytes"
+        flags = " ".join(f"`{flag}`" for flag in machine.flags)
+        row = (f"`{machine.name}`", machine.summary, vectors, str(machine.registers), flags)
+        rows.append(f"| {' | '.join(row)} |")
+    return [legend, "\n".join(rows)]
 
 
 def ops_page() -> str:

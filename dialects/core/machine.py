@@ -16,7 +16,11 @@ NATIVE = "native"
 
 @dataclass(frozen=True)
 class Machine:
-    """Describe a CPU: its instruction set, as /proc/cpuinfo spells it, and its vector registers."""
+    """Describe a CPU: its instruction set, as /proc/cpuinfo spells it, and its vector registers.
+
+    One that `is_scalar` has none: lanes that its code computes side by side are single numbers.
+    C for it is compiled with the `flags`; compilers for it are called by the prefix `cross`.
+    """
 
     name: str
     summary: str
@@ -24,6 +28,9 @@ class Machine:
     vector_bytes: int
     registers: int
     architecture: str = "x86_64"
+    is_scalar: bool = False
+    flags: tuple[str, ...] = ()
+    cross: str = ""
 
     def lanes(self, bits: int) -> int:
         """Return how many elements of a width fit in one vector register."""
@@ -46,15 +53,80 @@ def _levels() -> tuple[Machine, ...]:
     v3 = (*v2, "avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "abm", "movbe")
     v4 = (*v3, "avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl")
     return (
-        Machine("x86-64", "any x86-64 CPU: SSE2", v1, 16, 16),
-        Machine("x86-64-v2", "SSE4.2, of about 2009 on", v2, 16, 16),
-        Machine("x86-64-v3", "AVX2 and FMA, of about 2013 on", v3, 32, 16),
-        Machine("x86-64-v4", "AVX-512, of about 2017 on, not in every CPU", v4, 64, 32),
+        _level("x86-64", "any x86-64 CPU: SSE2", v1, 16, 16),
+        _level("x86-64-v2", "SSE4.2, of about 2009 on", v2, 16, 16),
+        _level("x86-64-v3", "AVX2 and FMA, of about 2013 on", v3, 32, 16),
+        _level("x86-64-v4", "AVX-512, of about 2017 on, not in every CPU", v4, 64, 32),
     )
+
+
+def _level(
+    name: str, summary: str, features: tuple[str, ...], vector_bytes: int, registers: int
+) -> Machine:
+    flags = (f"-march={name}",)
+    return Machine(name, summary, features, vector_bytes, registers, flags=flags)
 
 
 LEVELS = _levels()
 """The machines that code can be made for anywhere, the least one first."""
+
+CONTRACT = "-ffp-contract=fast"
+"""Lets a compiler fuse products and sums where the code has no instruction for that."""
+
+
+def _portable() -> tuple[Machine, ...]:
+    """Describe the machines whose code is C alone; features are those that lowerings ask for.
+
+    Vectors of RISC-V are as long as the least ones of the extension V. Floats of NEON on 32 bits
+    are flushed to zero, for which GCC wants to be asked; sums keep their order.
+    """
+    neon = ("-mfpu=neon-vfpv4", "-mfloat-abi=hard", "-funsafe-math-optimizations")
+    order = ("-fno-associative-math", "-fno-reciprocal-math")
+    fused, sve = ("fma",), ("-march=armv8.2-a+sve", "-msve-vector-bits=256")
+    arm64, arm32, riscv = "aarch64-linux-gnu-", "arm-linux-gnueabihf-", "riscv64-linux-gnu-"
+
+    def machine(
+        name: str,
+        summary: str,
+        vectors: tuple[int, int],
+        architecture: str,
+        flags: tuple[str, ...],
+        cross: str,
+    ) -> Machine:
+        return Machine(name, summary, fused, *vectors, architecture, flags=flags, cross=cross)
+
+    return (
+        Machine("generic", "any CPU with a compiler of C99", (), 16, 8, "any", is_scalar=True),
+        machine("armv8-a", "ARM of 64 bits: NEON", (16, 32), "aarch64", ("-march=armv8-a",), arm64),
+        machine(
+            "sve-256",
+            "ARM of 64 bits: SVE of 256 bits",
+            (32, 32),
+            "aarch64",
+            (*sve, CONTRACT),
+            arm64,
+        ),
+        machine(
+            "armv7-neon",
+            "ARM of 32 bits: NEON, VFPv4",
+            (16, 16),
+            "arm",
+            ("-march=armv7-a", *neon, *order),
+            arm32,
+        ),
+        machine(
+            "rv64gcv",
+            "RISC-V of 64 bits: V of 128 bits",
+            (16, 32),
+            "riscv64",
+            ("-march=rv64gcv", CONTRACT),
+            riscv,
+        ),
+    )
+
+
+PORTABLE = _portable()
+"""The machines whose code is C alone, which a compiler for them reads."""
 
 # What LLVM may use when it generates code for the CPU at hand, as /proc/cpuinfo spells it.
 _RELEVANT = (
@@ -81,7 +153,8 @@ def host_machine() -> Machine:
     features = tuple(f for f in _RELEVANT if f in flags)
     wide = "avx512f" in flags
     width = 64 if wide else 32 if "avx2" in flags else 16
-    return Machine(NATIVE, "this CPU", features, width, 32 if wide else 16)
+    registers = 32 if wide else 16
+    return Machine(NATIVE, "this CPU", features, width, registers, flags=("-march=native",))
 
 
 @cache
@@ -94,7 +167,7 @@ def model_name() -> str:
 
 def machine_names() -> tuple[str, ...]:
     """List the names of all machines."""
-    return (NATIVE, *(machine.name for machine in LEVELS))
+    return (NATIVE, *(machine.name for machine in (*LEVELS, *PORTABLE)))
 
 
 def find_machine(name: str) -> Machine:
@@ -102,7 +175,7 @@ def find_machine(name: str) -> Machine:
     checked_names(name)
     if name == NATIVE:
         return host_machine()
-    return next(machine for machine in LEVELS if machine.name == name)
+    return next(machine for machine in (*LEVELS, *PORTABLE) if machine.name == name)
 
 
 def find_machines(names: str | Sequence[str]) -> tuple[Machine, ...]:

@@ -17,6 +17,7 @@ from ..costs.roofline import Roofline
 from ..options import DEFAULT, CompileOptions
 from ..tuning_file import PACKAGED
 from .emit.code import compile_native
+from .emit.form import form_of
 from .emit.kernel_pipeline import code_pipeline, kernel_pipeline
 from .emit.print_kernels import EMITTERS
 from .emit.undecided import TRIAL, lowered_once
@@ -44,6 +45,11 @@ class CpuTarget(Target):
     roofline = Roofline(100e9, 15e9, 1e-6)
     kept_entries = (PACKAGED,)
     emitters = EMITTERS
+
+    def check(self, options: CompileOptions) -> None:
+        super().check(options)
+        for machine in options.machines:
+            form_of(options).check(machine)
 
     def passes(self, opt_level: int, options: CompileOptions = DEFAULT) -> tuple[Pass, ...]:
         lacking = [c for c in decomposition_rules() if c not in self.lowerings]

@@ -14,7 +14,7 @@ from ...runtime.manifest import Manifest
 from ...runtime.package import Package
 from ...runtime.session import Session
 from ...targets.cpu.emit.call_table import KernelCall
-from ...targets.cpu.emit.compile import compile_threads
+from ...targets.cpu.emit.form import compile_threads
 from ...targets.cpu.emit.segment import segment
 from ...targets.cpu.emit.threads import CHUNKS
 from ...targets.cpu.emit.to_llvm import to_object

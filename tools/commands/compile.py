@@ -1,7 +1,8 @@
-"""Compile a model and save it as a package: one file that runs with nothing but numpy.
+"""Compile a model and save it as a package, one file that runs with nothing but numpy, or as C.
 
-Native code is for Linux on x86-64. A package (.trv) is compiled again, for a machine. With `--emit
-library`, the model becomes a shared library for programs in C and C++, with its header.
+Native code of packages is for Linux on x86-64. A package (.trv) is compiled again, for a machine.
+With `--emit library`, the model becomes a shared library for programs in C and C++, with its
+header. With `--emit c`, OUT is a folder of C for any machine, which a C compiler alone builds.
 """
 
 import argparse
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...runtime import SUFFIX
+from ...targets.choices import C
 from .. import arguments
 from ..allocation import return_large_blocks
 from ..ir_flags import add_ir_arguments, given_ir_arguments, ir_hooks
@@ -18,20 +20,30 @@ if TYPE_CHECKING:
     from ...runtime.package import Package
 
 
-PACKAGE, LIBRARY = FORMS = ("package", "library")
+PACKAGE, LIBRARY = "package", "library"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", metavar="MODEL", help=f"{arguments.MODEL}, or a package (.trv)")
     parser.add_argument(
-        "-o", "--output", metavar="OUT", required=True, help="the package (.trv), or a folder"
+        "-o",
+        "--output",
+        metavar="OUT",
+        required=True,
+        help="the package to write (.trv), or a folder",
     )
     parser.add_argument(
         "--emit",
-        choices=FORMS,
+        choices=(PACKAGE, LIBRARY, C),
         default=PACKAGE,
-        help="what is written: a package (the default), or a library: libMODEL.so and MODEL.h in a "
-        "folder, linked by the C compiler of this machine",
+        help="what is written: a package (the default); a library: libMODEL.so and MODEL.h, linked "
+        "by the C compiler of this machine; or c: source, header, weights, Makefile, "
+        "CMakeLists.txt and an example client",
+    )
+    parser.add_argument(
+        "--name",
+        metavar="NAME",
+        help="what files and functions of C are called, model by default",
     )
     arguments.add_key_argument(parser)
     arguments.add_compile_arguments(parser, package=True)
@@ -40,10 +52,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(flags: argparse.Namespace) -> None:
     """Compile and save; nothing is written when either does not succeed."""
+    return_large_blocks()
+    if flags.emit == C:
+        _run_c(flags)
+    else:
+        _run_package(flags)
+
+
+def _run_package(flags: argparse.Namespace) -> None:
     from ...compiler.driver import build
 
-    return_large_blocks()
     model = flags.model
+    if flags.name:
+        flags.refuse("--name: is for --emit c")
     if flags.emit == PACKAGE and not arguments.is_package(flags.output):
         flags.refuse(f"argument -o/--output: '{flags.output}' must end in {SUFFIX}")
     if arguments.is_package(model):
@@ -68,6 +89,27 @@ def _write(package: "Package", flags: argparse.Namespace) -> None:
 
     for path in emit_library(package, Path(flags.output), name_of(flags.model)):
         print(path)
+
+
+def _run_c(flags: argparse.Namespace) -> None:
+    from ...compiler.c.emit import NAME, emit_c
+
+    if arguments.is_package(flags.output):
+        flags.refuse(f"argument -o/--output: '{flags.output}' is a package, C is a folder")
+    if arguments.is_package(flags.model):
+        flags.refuse(f"--emit c: '{flags.model}' is a package: give the model that it was made of")
+    arguments.refuse_key(flags, flags.model)
+    with shown_progress() as progress:
+        given = arguments.compile_arguments(flags)
+        written = emit_c(
+            flags.model,
+            flags.output,
+            name=flags.name or NAME,
+            progress=progress,
+            hooks=ir_hooks(flags),
+            **given,
+        )
+    print(f"{written.path}: {', '.join(written.files)}")
 
 
 def _refuse_kept(flags: argparse.Namespace) -> None:

@@ -17,6 +17,7 @@ from ....runtime.cpu.step import CpuStep, SizeTable
 from ....runtime.cpu.thread_pool import CODE as THREADS
 from ....runtime.observe.calls import CALLS, CallScratch, StepCalls, listed_calls
 from ....runtime.observe.calls import Call as ListedCall
+from ...choices import OBJECT
 from ...compiled import Buffers, CompiledPart
 from ...core import Progress
 from ...costs.work import Work
@@ -27,13 +28,8 @@ from ...program.program import Program, own_bytes
 from ...written import written
 from ..layout.describe import describe_layouts
 from .call_table import KernelCall
-from .compile import (
-    CpuCode,
-    compile_kernels,
-    compile_segment,
-    compile_threads,
-    object_entries,
-)
+from .compile import CpuCode, code_entries, compile_kernels, compile_segment
+from .form import compile_threads, form_of
 from .variants import merge_scratch, own_pieces
 
 
@@ -131,8 +127,8 @@ class NativeCode(CompiledPart):
     def entries(self) -> dict[str, bytes]:
         made: dict[str, bytes] = {}
         for code in self.codes:
-            made |= object_entries(code.objects, _requirements(code).folder)
-        if self.codes[0].objects:
+            made |= code_entries(code, _requirements(code).folder)
+        if self.codes[0].objects and self.codes[0].options.form == OBJECT:
             made[THREADS] = compile_threads()
             made[CALLS] = listed_calls(self._listed)
         return made
@@ -163,7 +159,7 @@ def _kernels(code: CpuCode, program: Program) -> tuple[Kernel, ...]:
             kernel.symbol,
             Kernel(
                 kernel.symbol,
-                f"{_requirements(code).folder}{kernel.symbol}.o",
+                f"{_requirements(code).folder}{kernel.symbol}{form_of(code.options).suffix}",
                 node_names(group.location),
                 tuple(name for name in members if name != tri.Constant.op_name),
                 calls[kernel.symbol, False],

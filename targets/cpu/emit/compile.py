@@ -1,13 +1,12 @@
 """Compile the groups that were placed on the CPU: kernels, then segments that call them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
 from ....dialects import tri
 from ....dialects.core.location import node_names
-from ....dialects.core.machine import LEVELS, Machine
-from ....dialects.core.mlir import code_context, ir
+from ....dialects.core.machine import Machine
 from ....dialects.core.module import Module, ops
 from ....dialects.core.sizes.atoms import Size
 from ....dialects.core.symbol_table import symbol_table
@@ -23,11 +22,10 @@ from ..lower.group import structure
 from ..lower.to_kernels import LowerToKernels
 from .bind_kernel import bind_kernel
 from .call_table import KernelCall
+from .form import form_of
 from .kernel_cache import CompiledKernel, recall_kernel, remember_kernel, source_of
-from .kernel_pipeline import code_pipeline, kernel_pipeline, module_of
-from .segment import CLOCK, Segment, segment
-from .threads import threads_text
-from .to_llvm import object_code, recipe, to_object
+from .kernel_pipeline import kernel_pipeline, module_of
+from .segment import Segment
 from .undecided import take_lowered
 
 
@@ -59,7 +57,7 @@ def compile_kernels(
     """
     structures = [structure(group) for group in groups]
     distinct = dict(zip(reversed(structures), reversed(groups), strict=True))
-    compiler = recipe(machine, options.strict_math)
+    compiler = form_of(options).recipe(machine, options.strict_math)
     lower = LowerToKernels(machine.name, options.strict_math)
     jobs = [
         _Job(group, source_of(group, same, compiler), machine, options, take_lowered(same, lower))
@@ -108,21 +106,16 @@ class _Job:
         lowering.run(module, *self.hooks, verify=Verify.NONE)
         (lowered,) = kernel_modules(module)
         kernel = lowered.kernel
-        source = "\n".join([recipe(self.machine, self.options.strict_math), kernel.symbol])
-        generate = partial(self._generate, module)
+        form = form_of(self.options)
+        recipe = form.recipe(self.machine, self.options.strict_math)
+        source = "\n".join([recipe, kernel.symbol])
+        generate = partial(form.kernel, module, self.machine, self.options, self.hooks)
         code = generate() if self.hooks else cached(source, generate)
         (group,) = (op for op in ops(module.main) if isinstance(op, tri.Group))
         record = tuple(map(str, record_of(group.operation)))
         made = CompiledKernel(kernel, code, record).to_bytes()
         remember_kernel(self.source, made)
         return made
-
-    def _generate(self, module: Module) -> bytes:
-        """Return object code of the only kernel in a module, which is used up."""
-        generating = code_pipeline(self.machine, self.options.strict_math)
-        generating.run(module, *self.hooks, verify=Verify.NONE)
-        (lowered,) = kernel_modules(module)
-        return object_code(lowered.alone())
 
 
 def _compile_all(jobs: Sequence[_Job], options: CompileOptions) -> list[CompiledKernel]:
@@ -156,26 +149,12 @@ def compile_segment(
     code: CpuCode, calls: Sequence[KernelCall], symbol: str | None = None
 ) -> Segment:
     """Compile one run of kernel calls into `code.objects`, under a symbol if one is given."""
-    made = segment(calls, symbol=symbol)
-    externals = ["share", CLOCK, *sorted({c.symbol for c in calls})]
-    with code_context():
-        code.objects[made.symbol] = _compile(
-            made.text, code.machine, code.options.strict_math, externals
-        )
+    made, data = form_of(code.options).segment(calls, code.machine, code.options, symbol)
+    code.objects[made.symbol] = data
     return made
 
 
-def compile_threads() -> bytes:
-    """Compile the functions of the thread pool: the same object code for all machines."""
-    with code_context():
-        return _compile(threads_text(), LEVELS[0], DEFAULT.strict_math)
-
-
-def _compile(text: str, machine: Machine, strict: bool, externals: Sequence[str] = ()) -> bytes:
-    source = "\n".join([recipe(machine, strict), text])
-    return cached(source, lambda: to_object(ir.Module.parse(text), machine, strict, externals))
-
-
-def object_entries(objects: Mapping[str, bytes], folder: str) -> dict[str, bytes]:
-    """Name object code as entries of a package."""
-    return {f"{folder}{symbol}.o": data for symbol, data in objects.items()}
+def code_entries(code: CpuCode, folder: str) -> dict[str, bytes]:
+    """Return the code of a machine as entries of a package, in a folder."""
+    suffix = form_of(code.options).suffix
+    return {f"{folder}{symbol}{suffix}": data for symbol, data in code.objects.items()}

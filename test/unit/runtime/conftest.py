@@ -88,7 +88,7 @@ def segment_object(compile_object: Compile) -> memoryview:
 @pytest.fixture(scope="session")
 def threads_object() -> memoryview:
     """Return the code that packages have: the pool of the process is that of this code."""
-    compiler = pytest.importorskip("trivium.targets.cpu.emit.compile")
+    compiler = pytest.importorskip("trivium.targets.cpu.emit.form")
     return memoryview(compiler.compile_threads())
 
 

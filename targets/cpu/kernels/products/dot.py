@@ -47,7 +47,7 @@ INSTRUCTIONS = (
 
 def find_instruction(machine: Machine, kind: str) -> Instruction | None:
     """Return the instruction for whole vectors of operands of a kind, if the machine has one."""
-    for instruction in INSTRUCTIONS:
+    for instruction in INSTRUCTIONS if machine.architecture == "x86_64" else ():
         wanted = (instruction.kind, instruction.vector_bytes)
         if wanted == (kind, machine.vector_bytes) and {*instruction.features} <= {
             *machine.features

@@ -22,7 +22,8 @@ from trivium.runtime.cpu.elf import load_objects
 from trivium.runtime.cpu.thread_pool import CODE, Job, ParallelProgram, pool_of
 from trivium.runtime.memory import Bases
 from trivium.targets.cpu.emit.call_table import KernelCall
-from trivium.targets.cpu.emit.compile import CpuCode, compile_segment, compile_threads
+from trivium.targets.cpu.emit.compile import CpuCode, compile_segment
+from trivium.targets.cpu.emit.form import compile_threads
 from trivium.targets.cpu.emit.segment import Segment, segment
 from trivium.targets.cpu.emit.threads import GRAIN
 from trivium.targets.cpu.emit.to_llvm import to_object

@@ -1,0 +1,79 @@
+"""Write a model as C: what `trivium compile --emit c` and `trivium.emit_c` do."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+from ...dialects.core.discovery import load_plugins
+from ...dialects.core.errors import CompileError
+from ...runtime.contents import Contents
+from ...targets.choices import C
+from ...targets.option import changed_options
+from ...targets.options import CompileOptions
+from ..driver import build_with
+from ..source import Source
+from .refusals import check_program
+from .source import CSource
+
+NAME = "model"
+
+
+@dataclass(frozen=True, kw_only=True)
+class COptions(CompileOptions):
+    """The options of a compilation to C: those of packages but for what only these record."""
+
+    form: ClassVar[str] = C
+
+    def check(self) -> None:
+        """Raise CompileError for what only a package has, and for several machines."""
+        refused = {each.name for each in changed_options(self) if each.package_only}
+        refused |= {n for n in ("exact", "generate", "states", "keep") if getattr(self, n)}
+        if refused:
+            names = ", ".join(sorted(refused))
+            raise CompileError(f"{names}: only packages have that, code in C has not: leave it out")
+        if len(self.machines) > 1:
+            names = ", ".join(machine.name for machine in self.machines)
+            raise CompileError(f"machine is '{names}', must be one: code in C is for one machine")
+
+
+@dataclass(frozen=True)
+class CFolder:
+    """Describe what was written: the folder, its files, and the inputs and outputs of the code."""
+
+    path: Path
+    files: tuple[str, ...]
+    contents: Contents
+
+
+def emit_c(
+    model: Source,
+    folder: str | Path,
+    example_inputs: Any = None,
+    *,
+    name: str = NAME,
+    **options: Any,
+) -> CFolder:
+    """Compile a model and write it as C: source, header, weights, build files, a client.
+
+    The folder is made if it is not there; files of the same names are replaced. Functions, files
+    and macros begin with `name`. The options are those of `trivium.compile`. Raises CompileError
+    that lists all faults, also what has no form in C: nothing is written then.
+    """
+    if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
+        raise CompileError(f"name is '{name}', must be small letters, digits and _")
+    chosen = COptions(example_inputs, **options)
+    chosen.check()
+    load_plugins(chosen.plugin_names)
+    package = build_with(model, chosen)
+    check_program(package.manifest)
+    chosen.report("write C")
+    files = CSource(package, chosen.machines[0], name).files()
+    path = Path(folder)
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        for file, content in files.items():
+            (path / file).write_bytes(content)
+    except OSError as error:
+        raise CompileError(f"cannot write '{path}': {error.strerror}") from None
+    return CFolder(path, tuple(files), package.manifest)

@@ -1,0 +1,243 @@
+"""Put the source of a model together: kernels, programs, and the entry that runs them."""
+
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from ...dialects.core.machine import CONTRACT, Machine
+from ...runtime.contents import FIRST_PORT, WEIGHTS_ENTRY, Port
+from ...runtime.cpu.part import CpuPart
+from ...runtime.cpu.step import CpuStep
+from ...runtime.package import Package
+from ...runtime.spelling import spell_names
+from ...targets.cpu.c.helpers import PRELUDE, definitions
+from ...targets.choices import STRICT
+from .macros import checks
+from .weight_file import data_offset, weight_file
+
+TEMPLATES = Path(__file__).parent / "template"
+MOST_OPS = 4
+"""How many ops the name of a kernel lists."""
+
+_SYMBOL = re.compile(r"\bk_[0-9a-f]{16}\b")
+
+
+@dataclass(frozen=True)
+class CSource:
+    """The code of a package in C, under a name that its functions begin with."""
+
+    package: Package
+    machine: Machine
+    name: str
+
+    # -- files --------------------------------------------------------------------------------
+
+    def files(self) -> dict[str, bytes]:
+        """Return the files of the folder by their names; equal models have equal files."""
+        texts = {
+            f"{self.name}.h": self._filled("model.h"),
+            f"{self.name}.c": f'#include "{self.name}.h"\n{self._code}',
+            "main.c": self._filled("main.c"),
+            "Makefile": self._filled("Makefile"),
+            "CMakeLists.txt": self._filled("CMakeLists.txt"),
+        }
+        files = {name: text.encode() for name, text in texts.items()}
+        weights = weight_file(self.package.manifest.buffers, self._weights, self._identity)
+        return {**files, f"{self.name}.weights": weights}
+
+    @property
+    def _weights(self) -> bytes | memoryview:
+        return self.package.entries.get(WEIGHTS_ENTRY, b"")
+
+    @cached_property
+    def _identity(self) -> int:
+        """Return what tells code and weights of this model from those of all others."""
+        digest = hashlib.sha256(self._code.encode())
+        digest.update(self._weights)
+        return int.from_bytes(digest.digest()[:8], "little")
+
+    # -- code ---------------------------------------------------------------------------------
+
+    @cached_property
+    def _code(self) -> str:
+        """Return the source but for the header that it includes, which has the identity."""
+        kernels = "\n\n".join(self._kernels())
+        programs = "\n\n".join(self._text(f"{symbol}.c") for symbol in self._programs)
+        code = "\n\n".join([kernels, self._part("team.c"), programs])
+        names = self._kernel_names
+        code = _SYMBOL.sub(lambda found: names[found[0]], code)
+        begin = f"{checks(self.machine)}\n#include <string.h>\n{PRELUDE}"
+        threads = f"#ifdef {self.name.upper()}_THREADS\n#include <sched.h>\n#endif\n"
+        entry = self._part("entry.c") + self._part("pool.c")
+        return "\n".join([begin, threads, definitions(code), code, "", entry])
+
+    def _kernels(self) -> list[str]:
+        made: list[str] = []
+        for kernel in self.package.manifest.part(CpuPart).kernels:
+            nodes = _comment(spell_names(kernel.nodes))
+            calls = kernel.calls + kernel.load_calls
+            times = "once" if calls == 1 else f"{calls} times"
+            made.append(f"/* {nodes}; called {times} */\n{self._text(f'{kernel.symbol}.c')}")
+        return made
+
+    @cached_property
+    def _kernel_names(self) -> Mapping[str, str]:
+        """Return a name for each kernel that says which ops it computes."""
+        counts: Counter[str] = Counter()
+        names: dict[str, str] = {}
+        for kernel in self.package.manifest.part(CpuPart).kernels:
+            ops = [op.partition(".")[2] for op in kernel.ops]
+            more = ["more"] if len(ops) > MOST_OPS else []
+            name = "_".join([*ops[:MOST_OPS], *more])
+            counts[name] += 1
+            names[kernel.symbol] = f"kernel_{name}_{counts[name]}"
+        return names
+
+    def _text(self, entry: str) -> str:
+        folder = self.package.manifest.part(CpuPart).machines[0].folder
+        return bytes(self.package.entries[f"{folder}{entry}"]).decode()
+
+    @cached_property
+    def _programs(self) -> list[str]:
+        manifest = self.package.manifest
+        steps = [*manifest.load_steps, *manifest.steps]
+        return [*dict.fromkeys(step.symbol for step in steps if isinstance(step, CpuStep))]
+
+    # -- templates ----------------------------------------------------------------------------
+
+    def _part(self, template: str) -> str:
+        """Return a template that does not depend on the identity."""
+        text = (TEMPLATES / template).read_text()
+        for key, value in self._fixed.items():
+            text = text.replace(f"@{key}@", value)
+        return text
+
+    def _filled(self, template: str) -> str:
+        manifest = self.package.manifest
+        text = self._part(template)
+        begin = data_offset(manifest.buffers)
+        text = text.replace("@id@", f"{self._identity:016X}")
+        text = text.replace("@weights_offset@", str(begin))
+        return text.replace("@weights_bytes@", str(begin + len(self._weights)))
+
+    @cached_property
+    def _fixed(self) -> Mapping[str, str]:
+        manifest = self.package.manifest
+        memory = manifest.memory
+        steps = [step for step in manifest.steps if isinstance(step, CpuStep)]
+        loads = [step for step in manifest.load_steps if isinstance(step, CpuStep)]
+        return {
+            "name": self.name,
+            "NAME": self.name.upper(),
+            "file": self.name,
+            "title": _comment(f"{manifest.source or 'a model'}, for {self.machine.name}"),
+            "ports": self._ports(),
+            "arena": str(memory.arena_bytes),
+            "prepared": str(memory.prepared_bytes),
+            "thread_bytes": str(memory.thread_bytes),
+            "phases": str(sum(step.phases for step in steps)),
+            "bases": ", ".join(self._bases()),
+            "run": _calls(steps),
+            "prepare": self._prepare(loads),
+            "copies": "".join(f"  {line}\n" for line in self._copies()),
+            "input_bytes": ", ".join(self._sizes(manifest.inputs)) or "0",
+            "output_bytes": ", ".join(self._sizes(manifest.outputs)) or "0",
+            "prints": "".join(self._print(n, p) for n, p in enumerate(manifest.outputs)),
+            "flags": " ".join(self._flags),
+            "cross": self.machine.cross or "PREFIX-",
+        }
+
+    @property
+    def _flags(self) -> list[str]:
+        """Return what the compiler is given; strict math fuses no more than the code says."""
+        flags = [flag for flag in self.machine.flags if flag != CONTRACT]
+        fuses = CONTRACT in self.machine.flags and self.package.manifest.math.mode != STRICT
+        return [*flags, CONTRACT if fuses else "-ffp-contract=off"]
+
+    def _sizes(self, ports: Sequence[Port]) -> list[str]:
+        buffers = self.package.manifest.buffers
+        return [str(buffers[port.buffer].size_bytes) for port in ports]
+
+    def _ports(self) -> str:
+        manifest = self.package.manifest
+        lines: list[str] = []
+        for kind, ports in (("INPUT", manifest.inputs), ("OUTPUT", manifest.outputs)):
+            lines.append(f"#define {self.name.upper()}_{kind}S {len(ports)}")
+            for number, (port, size) in enumerate(zip(ports, self._sizes(ports), strict=True)):
+                shape = ", ".join(map(str, port.shape))
+                text = _comment(f"{port.name}: {port.dtype}[{shape}]")
+                name = f"{self.name.upper()}_{kind}_{number}_BYTES"
+                lines.append(f"#define {name} {size} /* {text} */")
+        return "\n".join([*lines, ""])
+
+    def _bases(self) -> list[str]:
+        manifest = self.package.manifest
+        fixed = ["arena", "(char *)weights->constants", "(char *)weights->prepared"]
+        inputs = [f"(char *)inputs[{n}]" for n in range(len(manifest.inputs))]
+        return [*fixed, *inputs, *(f"outputs[{n}]" for n in range(len(manifest.outputs)))]
+
+    def _prepare(self, loads: Sequence[CpuStep]) -> str:
+        if not loads:
+            return ""
+        bases = "0, (char *)weights->constants, prepared"
+        head = f"  char *const base[] = {{{bases}}};\n  struct team alone = {{0}};\n"
+        calls = "".join(f"  {step.symbol}(&alone, 0, 1, 0);\n" for step in loads)
+        return f"{head}  alone.threads = 1;\n  alone.base = base;\n{calls}"
+
+    def _copies(self) -> list[str]:
+        """Return the lines that copy outputs that are elsewhere: inputs, constants, and others."""
+        manifest = self.package.manifest
+        first = FIRST_PORT + len(manifest.inputs)
+        lines: list[str] = []
+        for number, port in enumerate(manifest.outputs):
+            buffer = manifest.buffers[port.buffer]
+            if buffer.base != first + number:
+                source = f"base[{buffer.base}] + {buffer.offset}"
+                lines.append(f"memcpy(outputs[{number}], {source}, {buffer.size_bytes});")
+        return lines
+
+    def _print(self, number: int, port: Port) -> str:
+        """Return the lines of the client that print an output."""
+        type_, form, cast = _PRINTED.get(port.dtype, ("unsigned char", "%d", "int"))
+        name = port.name.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%")
+        printed = "".join(letter if letter.isprintable() else "?" for letter in name)
+        size = f"output_bytes[{number}] / sizeof(const {type_})"
+        return (
+            f'  printf("{printed}:\\n");\n'
+            f"  for (size_t n = 0; n < {size}; ++n)\n"
+            f'    printf("{form}\\n", ({cast})((const {type_} *)outputs[{number}])[n]);\n'
+        )
+
+
+_PRINTED = {
+    "float32": ("float", "%.9g", "double"),
+    "float64": ("double", "%.17g", "double"),
+    "int8": ("int8_t", "%d", "int"),
+    "uint8": ("uint8_t", "%d", "int"),
+    "int16": ("int16_t", "%d", "int"),
+    "uint16": ("uint16_t", "%d", "int"),
+    "int32": ("int32_t", "%ld", "long"),
+    "uint32": ("uint32_t", "%lu", "unsigned long"),
+    "int64": ("int64_t", "%lld", "long long"),
+    "uint64": ("uint64_t", "%llu", "unsigned long long"),
+}
+"""How the client prints elements: their type, the format, and what they are converted to."""
+
+
+def _calls(steps: Sequence[CpuStep]) -> str:
+    lines: list[str] = []
+    first = 0
+    for step in steps:
+        lines.append(f"  {step.symbol}(team, thread, run, {first});\n")
+        first += step.phases
+    return "".join(lines)
+
+
+def _comment(text: str) -> str:
+    """Return a text that does not end a comment, nor begin one."""
+    shown = "".join(letter if letter.isprintable() else "?" for letter in text)
+    return shown.replace("*/", "* /").replace("/*", "/ *").replace("\\", "/")

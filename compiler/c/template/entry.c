@@ -1,0 +1,94 @@
+/* -- weights ----------------------------------------------------------------------------------- */
+
+#define ALIGNMENT 64
+
+static uint32_t crc32_of(const unsigned char *data, size_t bytes) {
+  uint32_t table[256], crc = 0xFFFFFFFFu;
+  for (uint32_t n = 0; n < 256; ++n) {
+    uint32_t rest = n;
+    for (int bit = 0; bit < 8; ++bit) rest = rest & 1 ? 0xEDB88320u ^ rest >> 1 : rest >> 1;
+    table[n] = rest;
+  }
+  for (size_t n = 0; n < bytes; ++n) crc = table[(crc ^ data[n]) & 255] ^ crc >> 8;
+  return ~crc;
+}
+
+static uint64_t word_of(const unsigned char *file, int at, int bytes) {
+  uint64_t word = 0;
+  while (bytes--) word = word << 8 | file[at + bytes];
+  return word;
+}
+
+int @name@_open_weights(struct @name@_weights *weights, const void *file, size_t bytes,
+                        void *prepared, size_t prepared_bytes) {
+  const unsigned char *const data = file;
+  const size_t needed = @NAME@_PREPARED_BYTES;
+  if (bytes < 64) return @NAME@_SHORT_WEIGHTS;
+  if (memcmp(data, "TRIVIUMW", 8) || word_of(data, 8, 4) != 1) return @NAME@_NO_WEIGHTS;
+  if (word_of(data, 16, 8) != @NAME@_WEIGHTS_ID) return @NAME@_OTHER_WEIGHTS;
+  if (bytes < @NAME@_WEIGHTS_BYTES) return @NAME@_SHORT_WEIGHTS;
+  if (word_of(data, 24, 8) != @NAME@_WEIGHTS_BYTES || bytes != @NAME@_WEIGHTS_BYTES ||
+      word_of(data, 12, 4) != crc32_of(data + 16, bytes - 16))
+    return @NAME@_DAMAGED_WEIGHTS;
+  if ((uintptr_t)file % ALIGNMENT || (uintptr_t)prepared % ALIGNMENT) return @NAME@_UNALIGNED;
+  if (prepared_bytes < needed) return @NAME@_SMALL_PREPARED;
+  weights->constants = data + @NAME@_WEIGHTS_OFFSET;
+  weights->prepared = prepared;
+@prepare@  return @NAME@_OK;
+}
+
+/* -- runs -------------------------------------------------------------------------------------- */
+
+/* Make a run of the other threads of a team; return its number. */
+static i64 begin_run(struct team *team) {
+#ifdef @NAME@_THREADS
+  struct @name@_pool *const pool = team->pool;
+  if (pool) {
+    pthread_mutex_lock(&pool->lock);
+    const i64 run = __atomic_add_fetch(&pool->run, 1, __ATOMIC_RELEASE);
+    pthread_cond_broadcast(&pool->wake);
+    pthread_mutex_unlock(&pool->lock);
+    return run;
+  }
+#endif
+  (void)team;
+  return 1;
+}
+
+static void program(struct team *team, int thread, i64 run) {
+  (void)team, (void)thread, (void)run;
+@run@}
+
+static int run_with(struct team *team, const void *const inputs[], void *const outputs[],
+                    void *arena, size_t arena_bytes, const struct @name@_weights *weights) {
+  const size_t needed = @NAME@_ARENA_BYTES;
+  if (arena_bytes < needed) return @NAME@_SMALL_ARENA;
+  if ((uintptr_t)arena % ALIGNMENT) return @NAME@_UNALIGNED;
+  char *const base[] = {@bases@};
+  team->base = base;
+  program(team, 0, begin_run(team));
+@copies@  team->base = 0;
+  return @NAME@_OK;
+}
+
+int @name@_run(const void *const inputs[], void *const outputs[], void *arena, size_t arena_bytes,
+               const struct @name@_weights *weights) {
+  struct team alone = {0};
+  alone.threads = 1;
+  return run_with(&alone, inputs, outputs, arena, arena_bytes, weights);
+}
+
+const char *@name@_error(int code) {
+  switch (code) {
+    case @NAME@_OK: return "no error";
+    case @NAME@_SMALL_ARENA: return "the arena has fewer bytes than @NAME@_ARENA_BYTES";
+    case @NAME@_UNALIGNED: return "memory is not aligned to 64 bytes";
+    case @NAME@_SHORT_WEIGHTS: return "the weight file is shorter than it was written";
+    case @NAME@_NO_WEIGHTS: return "the file is not a weight file of this version";
+    case @NAME@_OTHER_WEIGHTS: return "the weight file is that of other code";
+    case @NAME@_DAMAGED_WEIGHTS: return "the weight file is damaged";
+    case @NAME@_SMALL_PREPARED: return "prepared has fewer bytes than @NAME@_PREPARED_BYTES";
+    case @NAME@_NO_THREADS: return "threads cannot be started";
+    default: return "no code of this library";
+  }
+}

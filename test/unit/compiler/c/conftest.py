@@ -1,0 +1,1 @@
+"""Make the helpers of this folder importable."""

@@ -1,0 +1,272 @@
+"""Models written as C: built by gcc alone, they give what sessions give."""
+
+import re
+import shutil
+from pathlib import Path
+
+import numpy as np
+import onnx.helper
+import onnx.numpy_helper
+import onnx.parser
+import pytest
+import trivium
+from c_programs import build, needs_gcc, run, run_client
+from onnx.reference import ReferenceEvaluator
+from trivium.compiler.c.emit import emit_c
+from trivium.dialects.core.machine import find_machine
+from trivium.dialects.core.tensor import Array
+from trivium.tools.main import main
+
+NETWORK = """
+    <ir_version: 10, opset_import: ["" : 21]>
+    network (float[2, 3, 12, 10] image, float[2, 7] other) => (float[2, 5] y, float[2, 7] z)
+    {
+        [conv] a = Conv <pads = [1, 1, 1, 1]> (image, w, b)
+        [relu] c = Relu (a)
+        [pool] d = MaxPool <kernel_shape = [2, 2], strides = [2, 2]> (c)
+        [flat] e = Flatten (d)
+        [dense] f = Gemm (e, v)
+        [softmax] y = Softmax (f)
+        [tail] z = Exp (other)
+    }
+"""
+
+
+def network() -> onnx.ModelProto:
+    model = onnx.parser.parse_model(NETWORK)
+    model.graph.node[0].name, model.graph.node[-1].name = "conv/1", "tail*/"
+    random = np.random.default_rng(3)
+    for name, shape in (("w", (8, 3, 3, 3)), ("b", (8,)), ("v", (240, 5))):
+        array = random.normal(size=shape).astype(np.float32) / 4
+        model.graph.initializer.append(onnx.numpy_helper.from_array(array, name))
+    return model
+
+
+def feeds() -> dict[str, Array]:
+    random = np.random.default_rng(5)
+    shapes = {"image": (2, 3, 12, 10), "other": (2, 7)}
+    return {name: random.normal(size=s).astype(np.float32) for name, s in shapes.items()}
+
+
+def expected() -> list[Array]:
+    session = trivium.compile(network(), threads=1)
+    return list(session.run(feeds()).values())
+
+
+@needs_gcc
+@pytest.mark.parametrize("machine", ["native", "generic", "x86-64"])
+def test_a_client_built_by_make_gives_the_outputs_of_a_session(machine, tmp_path: Path) -> None:
+    written = emit_c(network(), tmp_path, machine=machine)
+    build(tmp_path)
+    made = run_client(written, list(feeds().values()))
+    for x, y in zip(made, expected(), strict=True):
+        np.testing.assert_allclose(x, y, rtol=1e-6, atol=1e-7)
+
+
+CROSS = {
+    "armv8-a": "qemu-aarch64",
+    "sve-256": "qemu-aarch64 -cpu max,sve256=on",
+    "armv7-neon": "qemu-arm",
+    "rv64gcv": "qemu-riscv64 -cpu rv64,v=true,vlen=128",
+}
+
+
+@pytest.mark.parametrize("machine", list(CROSS))
+def test_code_for_other_cpus_gives_the_outputs_of_a_session(machine, tmp_path: Path) -> None:
+    prefix, launcher = find_machine(machine).cross, CROSS[machine].split()
+    if lacking := [tool for tool in (f"{prefix}gcc", launcher[0]) if not shutil.which(tool)]:
+        pytest.skip(f"there is no {' and no '.join(lacking)}")
+    written = emit_c(network(), tmp_path, machine=machine)
+    build(tmp_path, CROSS=prefix, LDFLAGS="-static")
+    made = run_client(written, list(feeds().values()), launcher)
+    # Vectors of other lengths sum up in other orders: exact sums are as near to both.
+    exact = ReferenceEvaluator(network()).run(None, feeds())
+    for x, y in zip(made, exact, strict=True):
+        np.testing.assert_allclose(x, y, rtol=1e-5, atol=1e-6)
+
+
+@needs_gcc
+def test_a_compiler_for_another_cpu_is_stopped(tmp_path: Path) -> None:
+    emit_c(network(), tmp_path, machine="armv8-a")
+    done = run(["gcc", "-fsyntax-only", "model.c"], tmp_path)
+    assert "this code is for armv8-a" in done.stderr
+
+
+def test_strict_math_lets_no_compiler_fuse(tmp_path: Path) -> None:
+    for math, flag in (("fast", "fast"), ("strict", "off")):
+        emit_c(network(), tmp_path, machine="rv64gcv", math=math)
+        assert f"-ffp-contract={flag}" in (tmp_path / "Makefile").read_text()
+        assert f"-ffp-contract={flag}" in (tmp_path / "CMakeLists.txt").read_text()
+
+
+@needs_gcc
+def test_a_client_prints_every_number_of_the_outputs(tmp_path: Path) -> None:
+    written = emit_c(network(), tmp_path, name="small_net")
+    assert sorted(written.files) == sorted(path.name for path in tmp_path.iterdir())
+    build(tmp_path)
+    names = [f"{name}.raw" for name in feeds()]
+    for name, array in zip(names, feeds().values(), strict=True):
+        array.tofile(tmp_path / name)
+    done = run(["./main", *names], tmp_path)
+    lines = done.stdout.splitlines()
+    assert [line for line in lines if line.endswith(":")] == ["y:", "z:"]
+    numbers = [float(line) for line in lines if not line.endswith(":")]
+    np.testing.assert_allclose(
+        numbers, np.concatenate([y.ravel() for y in expected()]), rtol=1e-6, atol=1e-7
+    )
+
+
+@needs_gcc
+def test_sanitizers_find_nothing(tmp_path: Path) -> None:
+    written = emit_c(network(), tmp_path)
+    build(tmp_path, "-fsanitize=address,undefined", "-fno-sanitize-recover=all", THREADS="1")
+    made = run_client(written, list(feeds().values()), ["env", "ASAN_OPTIONS=detect_leaks=0"])
+    for x, y in zip(made, expected(), strict=True):
+        np.testing.assert_allclose(x, y, rtol=1e-6, atol=1e-7)
+
+
+@needs_gcc
+def test_weight_files_that_do_not_fit_are_refused(tmp_path: Path) -> None:
+    written = emit_c(network(), tmp_path)
+    other = network()
+    other.graph.initializer[0].CopyFrom(
+        onnx.numpy_helper.from_array(np.ones((8, 3, 3, 3), np.float32), "w")
+    )
+    emit_c(other, tmp_path / "other")
+    build(tmp_path)
+    good = (tmp_path / "model.weights").read_bytes()
+    damaged = bytearray(good)
+    damaged[-3] ^= 1
+    bad = {
+        "shorter than": good[:-1],
+        "not a weight file": b"X" + good[1:],
+        "is damaged": bytes(damaged),
+        "of other code": (tmp_path / "other" / "model.weights").read_bytes(),
+        "shorter": b"",
+    }
+    run_client(written, list(feeds().values()))
+    inputs = ["input_0.raw", "input_1.raw"]
+    for text, data in bad.items():
+        (tmp_path / "bad").write_bytes(data)
+        done = run(["./main", "-w", "bad", *inputs], tmp_path)
+        assert done.returncode == 1
+        assert text in done.stderr
+    done = run(["./main", "input_0.raw", "input_0.raw"], tmp_path)
+    assert "size of the input" in done.stderr
+
+
+CLIENT = """
+#include <stdio.h>
+#include <string.h>
+#include "model.h"
+static _Alignas(64) char arena[MODEL_ARENA_BYTES + 64], memory[MODEL_POOL_BYTES(3)];
+static _Alignas(64) char file[MODEL_WEIGHTS_BYTES], prepared[MODEL_PREPARED_BYTES + 64];
+static _Alignas(64) float image[720], other[14], y[10], z[14], first[10];
+int main(void) {
+  struct model_weights weights;
+  static struct model_pool pool;
+  const void *inputs[] = {image, other};
+  void *outputs[] = {y, z};
+  FILE *f = fopen("model.weights", "rb");
+  if (fread(file, 1, sizeof file, f) != sizeof file) return 1;
+  if (model_open_weights(&weights, file, sizeof file, prepared, sizeof prepared)) return 2;
+  for (int n = 0; n < 720; ++n) image[n] = (float)(n % 17) / 8 - 1;
+  const size_t size = MODEL_ARENA_BYTES;
+  if (model_run(inputs, outputs, arena, size, &weights)) return 3;
+  memcpy(first, y, sizeof y);
+  if (model_run(inputs, outputs, arena, size - 1, &weights) != MODEL_SMALL_ARENA) return 4;
+  if (model_run(inputs, outputs, arena + 4, size, &weights) != MODEL_UNALIGNED) return 5;
+  if (model_pool_start(&pool, 3, memory, sizeof memory - 1) != MODEL_SMALL_ARENA) return 6;
+  if (model_pool_start(&pool, 3, memory, sizeof memory)) return 7;
+  for (int n = 0; n < 200; ++n) {
+    memset(y, 0, sizeof y);
+    if (model_pool_run(&pool, inputs, outputs, arena, sizeof arena, &weights)) return 8;
+    if (memcmp(first, y, sizeof y)) return 9;
+  }
+  model_pool_stop(&pool);
+  return strcmp(model_error(MODEL_SMALL_ARENA), "") ? 0 : 10;
+}
+"""
+
+
+@needs_gcc
+def test_threads_give_the_bits_of_one_and_wrong_memory_has_codes(tmp_path: Path) -> None:
+    emit_c(network(), tmp_path)
+    (tmp_path / "own.c").write_text(CLIENT)
+    flags = ["-O2", "-march=native", "-fno-math-errno", "-DMODEL_THREADS", "-pthread"]
+    made = run(["gcc", *flags, "own.c", "model.c", "-lm", "-o", "own"], tmp_path)
+    assert not made.returncode, made.stderr
+    assert run(["./own"], tmp_path).returncode == 0
+
+
+@needs_gcc
+def test_the_header_is_one_of_cpp(tmp_path: Path) -> None:
+    emit_c(network(), tmp_path)
+    (tmp_path / "own.cpp").write_text('#include "model.h"\nint n = MODEL_INPUTS;\n')
+    flags = ["-Wall", "-Wextra", "-Werror", "-DMODEL_THREADS", "-fsyntax-only"]
+    done = run(["gcc", "-x", "c++", *flags, "own.cpp"], tmp_path)
+    if "cc1plus" in done.stderr:
+        pytest.skip("there is no compiler of C++")
+    assert not done.returncode, done.stderr
+
+
+def test_equal_models_have_equal_files(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        emit_c(network(), tmp_path / name, machine="x86-64-v3")
+    for path in (tmp_path / "one").iterdir():
+        assert path.read_bytes() == (tmp_path / "two" / path.name).read_bytes()
+
+
+def test_names_of_nodes_are_in_comments(tmp_path: Path) -> None:
+    emit_c(network(), tmp_path, machine="x86-64-v3")
+    text = (tmp_path / "model.c").read_text()
+    assert "conv/1" in text
+    assert "tail* /" in text
+    assert re.search(r"kernel_\w*relu", text)
+    assert "#if !defined(__AVX2__)" in text
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"threads": 2}, "threads: only packages"),
+        ({"machine": ("x86-64", "x86-64-v3")}, "must be one"),
+        ({"name": "Bad-Name"}, "must be small letters"),
+        ({"machine": "z80"}, "no machine is called 'z80'"),
+        ({"target": "host"}, "a step of kind 'host'"),
+    ],
+)
+def test_what_has_no_form_in_c_is_refused_and_nothing_written(given, message, tmp_path) -> None:
+    with pytest.raises(trivium.CompileError, match=message):
+        emit_c(network(), tmp_path / "made", **given)
+    assert not (tmp_path / "made").exists()
+
+
+def test_sizes_that_change_are_refused(tmp_path: Path) -> None:
+    text = '<ir_version: 10, opset_import: ["" : 21]> g (float[N, 3] x) => (float[N, 3] y) '
+    model = onnx.parser.parse_model(text + "{ y = Exp (x) }")
+    with pytest.raises(trivium.CompileError, match="--shape"):
+        emit_c(model, tmp_path / "made")
+    assert not (tmp_path / "made").exists()
+    emit_c(model, tmp_path / "made", shapes={"N": 2}, machine="generic")
+
+
+def test_machines_without_packages_are_refused_for_these(tmp_path: Path) -> None:
+    with pytest.raises(trivium.CompileError, match="its only form is C"):
+        trivium.build(network(), machine="generic")
+
+
+def test_the_command_writes_a_folder(tmp_path: Path, capsys) -> None:
+    onnx.save(network(), tmp_path / "m.onnx")
+    flags = ["--emit", "c", "--machine", "generic", "-o", str(tmp_path / "out")]
+    assert main(["compile", str(tmp_path / "m.onnx"), *flags]) == 0
+    assert "model.c" in capsys.readouterr().out
+    assert (tmp_path / "out" / "model.h").exists()
+
+
+@pytest.mark.parametrize(
+    "flags", [["--emit", "c", "-o", "x.trv"], ["--name", "n", "-o", "x.trv"], ["-o", "x"]]
+)
+def test_the_command_refuses_flags_of_the_other_form(flags, capsys) -> None:
+    assert main(["compile", "m.onnx", *flags]) == 2
+    assert "error" in capsys.readouterr().err
