@@ -93,6 +93,26 @@ class Rewriter:
         if not self.is_constant(value):
             raise NoMatch("operand is not a constant")
 
+    def need_weight(self, value: ir.Value) -> None:
+        """Raise NoMatch when a value depends on an input; what it is need not be known yet."""
+        if not self.is_constant(value) and not self.is_held(value):
+            raise NoMatch("operand is not a constant")
+
+    def is_held(self, value: ir.Value) -> bool:
+        """Return whether a value is computed when a package is loaded, of weights that are held.
+
+        Nobody may look at these: a session may have others later.
+        """
+        found, pending, seen = False, [value], {value}
+        while pending and self.module.refit:
+            op = self.find_producer(pending.pop())
+            if op is None or op.fields.regions or not op.pure or op.terminator or op.symbols:
+                return False
+            found |= op.op_name == WEIGHT and op.attributes["name"] in self.module.refit
+            pending += [v for v in op.operation.operands if v not in seen]
+            seen.update(op.operation.operands)
+        return found
+
     def find_constant(self, value: ir.Value) -> Array | None:
         """Return the numpy value of a constant op's result, or None."""
         owner = self.find_producer(value)

@@ -62,6 +62,51 @@ def fold_affine(op: Linear, affine: Affine, rewriter: Rewriter, place: Op) -> Op
         return _rebuilt(op, weights, bias)
 
 
+def fold_held(op: Linear, factor: ir.Value, term: ir.Value, rewriter: Rewriter, place: Op) -> Op:
+    """Build `op` before `place` with weights and bias that compute `factor` times it and `term`.
+
+    Nobody may look at the weights: ops compute the new ones, of one factor and term for each
+    channel, when the package is loaded. `need_foldable` says for which ops.
+    """
+    old, bias = need_foldable(op, rewriter)
+    channels = np.empty(tensor_of(factor.type).shape)
+    shape = _spread_factor(op, channels).shape
+    if isinstance(op, tri.ConvTranspose):  # of one group, whose inputs have the same factors
+        shape = (1, *shape[1:])
+    with rewriter.before(place):
+        weights = tri.Mul.build(old, tri.Reshape.build(factor, shape=shape).y).y
+        if bias is not None:
+            term = tri.Add.build(tri.Mul.build(bias, factor).y, term).y
+        return _rebuilt(op, weights, term)
+
+
+def need_foldable(op: Linear, rewriter: Rewriter) -> tuple[ir.Value, ir.Value | None]:
+    """Return weights and bias of an op that `fold_held` takes; NoMatch where it does not."""
+    if isinstance(op, tri.ConvTranspose) and op.group > 1:
+        raise NoMatch("groups repeat the factors of channels")
+    weights, bias = weights_of(op), _bias_of(op)
+    for value in (weights, bias):
+        if value is not None:
+            rewriter.need_weight(value)
+            if tensor_of(value.type).dtype != "f32":
+                raise NoMatch("weights that may be updated are not f32")
+    return weights, bias
+
+
+def _bias_of(op: Linear) -> ir.Value | None:
+    match op:
+        case tri.MatMul():
+            return None
+        case tri.Gemm():
+            if op.c is not None and op.beta != 1:
+                raise NoMatch("bias has a factor")
+            return op.c
+        case tri.GroupNorm() | tri.InstanceNorm():
+            return op.bias
+        case tri.Conv() | tri.ConvTranspose():
+            return op.b
+
+
 def weights_of(op: Linear) -> ir.Value:
     """Return the operand that a factor of the result can be put into."""
     match op:

@@ -11,7 +11,16 @@ from ...dialects.core.tensor import Array, numpy_dtype
 from ..constants import hint
 from ..core import Pass
 from ..rewriting import NoMatch, Pattern, Rewriter, rewrite, uses
-from .channels import Affine, channel_axis, fold_affine, need_linear
+from .channels import (
+    Affine,
+    Linear,
+    channel_axis,
+    fold_affine,
+    fold_held,
+    need_foldable,
+    need_linear,
+    weights_of,
+)
 
 
 class FoldBatchNorm(Pass):
@@ -20,7 +29,7 @@ class FoldBatchNorm(Pass):
     That op is a Conv, ConvTranspose, Gemm or MatMul, perhaps with a reshape that keeps the
     channels in between, and nothing else may use its result. Other batch normalisations become a
     product and a sum, but with `alone=false`. All parameters must be constants; they are combined
-    in f64.
+    in f64. Where some are weights that may be updated, ops combine them when a package is loaded.
 
         %c = tri.conv %x, %w; %y = tri.batch_norm %c   =>   %y = tri.conv %x, %w', %b'
         %y = tri.batch_norm %x                         =>   %m = tri.mul %x, %s; %y = tri.add %m, %t
@@ -42,8 +51,7 @@ class _AfterLinear(Pattern):
         _check_only_use(op.x)
         if channel_axis(linear) != 1:
             raise NoMatch("normalises another axis than that of the channels")
-        new = fold_affine(linear, _affine(op, rewriter), rewriter, op)
-        rewriter.replace(op, new, linear)
+        rewriter.replace(op, _folded(op, linear, rewriter), linear)
 
 
 class _AfterReshape(Pattern):
@@ -58,7 +66,7 @@ class _AfterReshape(Pattern):
         keeps = len(reshape.shape) == 2 and channel_axis(linear) == len(shape) - 1
         if not keeps or reshape.shape[-1] != shape[-1]:
             raise NoMatch("reshape does not keep the channels")
-        new = fold_affine(linear, _affine(op, rewriter), rewriter, op)
+        new = _folded(op, linear, rewriter)
         with rewriter.before(op):
             reshaped = tri.Reshape.build(new.results[0], shape=reshape.shape)
         rewriter.replace(op, reshaped, reshape, linear)
@@ -68,9 +76,16 @@ class _Alone(Pattern):
     root = tri.BatchNorm
 
     def rewrite(self, op: tri.BatchNorm, rewriter: Rewriter) -> None:
-        affine = _affine(op, rewriter)
         x = tensor_of(op.x.type)
-        shape = (-1, *[1] * (x.rank - 2))
+        shape = (*tensor_of(op.scale.type).shape, *[1] * (x.rank - 2))
+        if _is_held(op, rewriter):
+            with rewriter.before(op):
+                factor, term = (
+                    tri.Reshape.build(v, shape=shape).y for v in _combined(op, rewriter)
+                )
+                rewriter.replace(op, tri.Add.build(tri.Mul.build(op.x, factor).y, term))
+            return
+        affine = _affine(op, rewriter)
         dtype = numpy_dtype(x.dtype)
         with rewriter.before(op):
             factor, term = (
@@ -80,6 +95,38 @@ class _Alone(Pattern):
             )
             new = tri.Add.build(tri.Mul.build(op.x, factor).y, term)
         rewriter.replace(op, new)
+
+
+def _folded(op: tri.BatchNorm, linear: Linear, rewriter: Rewriter) -> Op:
+    """Build, before a batch normalisation, the op before it with what it does to each channel."""
+    if not _is_held(op, rewriter) and not rewriter.is_held(weights_of(linear)):
+        return fold_affine(linear, _affine(op, rewriter), rewriter, op)
+    need_foldable(linear, rewriter)
+    for value in _parameters(op):
+        rewriter.need_weight(value)
+    with rewriter.before(op):
+        factor, term = _combined(op, rewriter)
+    return fold_held(linear, factor, term, rewriter, op)
+
+
+def _parameters(op: tri.BatchNorm) -> tuple[ir.Value, ...]:
+    return op.scale, op.bias, op.mean, op.var
+
+
+def _is_held(op: tri.BatchNorm, rewriter: Rewriter) -> bool:
+    """Return whether parameters are weights that may be updated; NoMatch unless these are f32."""
+    held = any(map(rewriter.is_held, _parameters(op)))
+    if held and tensor_of(op.scale.type).dtype != "f32":
+        raise NoMatch("weights that may be updated are not f32")
+    return held
+
+
+def _combined(op: tri.BatchNorm, rewriter: Rewriter) -> tuple[ir.Value, ir.Value]:
+    """Build, at the insertion point, the factor and the term of each channel."""
+    epsilon = _constant(np.full(1, op.epsilon, np.float32), op, rewriter)
+    deviation = tri.Sqrt.build(tri.Add.build(op.var, epsilon).y).y
+    factor = tri.Div.build(op.scale, deviation).y
+    return factor, tri.Sub.build(op.bias, tri.Mul.build(op.mean, factor).y).y
 
 
 def _constant(array: Array, op: Op, rewriter: Rewriter) -> ir.Value:

@@ -25,7 +25,7 @@ def _conv(op: tri.Conv, blocks: Blocks, rewriter: Rewriter) -> Form:
     if SCHEDULE in op.operation.attributes:
         raise NoMatch("has a schedule for a plain image")
     outputs, channels, *_ = tensor_of(op.w.type).shape
-    rewriter.need_constant(op.w)
+    rewriter.need_weight(op.w)
     if outputs == channels * op.group and channels < blocks.lanes and op.group > 1:
         return _lanes(op, blocks)
     product = product_of(op)

@@ -65,7 +65,7 @@ class _PackProduct(MachinePattern):
         self, op: tri.MatMul | tri.Gemm, transposed: bool, rewriter: Rewriter
     ) -> cpu.PackedMatMul | tri.Mul:
         """Build a product with a constant matrix before an op; NoMatch where it has none."""
-        rewriter.need_constant(op.b)
+        rewriter.need_weight(op.b)
         schedule = choose(op, self.machine)
         width = schedule.vectors * self.machine.lanes(DTYPES[tensor_of(op.a.type).dtype].bits)
 
@@ -138,7 +138,7 @@ class _PackConv(MachinePattern):
     root = tri.Conv
 
     def rewrite(self, op: tri.Conv, rewriter: Rewriter) -> None:
-        rewriter.need_constant(op.w)
+        rewriter.need_weight(op.w)
         schedule = choose(op, self.machine)
         outputs, _, *kernel = tensor_of(op.w.type).shape
         window = op.window(tuple(kernel))

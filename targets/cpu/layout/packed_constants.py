@@ -2,7 +2,8 @@
 
 Weights that a model stores as integers with scales are ops on constants. Packing moves elements,
 and the ops are elementwise: so the integers and the scales are packed, and the ops are built on
-them. They run when the package is loaded.
+them. They run when the package is loaded. So do slices, reshapes and transposes that pack weights
+which may be updated later: these are not known when a model is compiled.
 """
 
 import math
@@ -18,7 +19,8 @@ from ....dialects.core.op import Op
 from ....dialects.core.tensor import Array, Shape
 from ....dialects.cpu.packing import join_parts
 from ....passes.constants import hint
-from ....passes.rewriting import Rewriter
+from ....passes.rewriting import NoMatch, Rewriter
+from .moves import find_moves, numbered
 
 Split = Callable[[Array], list[Array]]
 """Rearrange an array into the parts of a packed one: the elements of each are some of its own."""
@@ -52,7 +54,7 @@ def joined_constant(op: Op, value: ir.Value, split: Split, rewriter: Rewriter) -
     Parts are [count, ...], the result is [count, elements]. Raises NoMatch where the weight depends
     on an input.
     """
-    if _is_stored(value, rewriter):
+    if _is_stored(value, rewriter) and rewriter.is_constant(value):
         joined = join_parts(split(rewriter.constant(value)))
         return constant_before(op, joined, "weight", rewriter)
     parts = packed_parts(op, value, split, rewriter)
@@ -74,6 +76,8 @@ def packed_parts(op: Op, value: ir.Value, split: Split, rewriter: Rewriter) -> l
 
     Raises NoMatch where the weight depends on an input.
     """
+    if rewriter.is_held(value):
+        return _moved_parts(op, value, split, rewriter)
     rewriter.need_constant(value)
     tree = _tree(value, split, rewriter)
     if isinstance(tree, _Leaf):
@@ -82,6 +86,20 @@ def packed_parts(op: Op, value: ir.Value, split: Split, rewriter: Rewriter) -> l
     if sum(part.stored_bytes for part in parts) < tensor_of(value.type).size_bytes:
         return [part.build() for part in parts]
     return _build_constants(op, split(rewriter.constant(value)), rewriter)
+
+
+def _moved_parts(op: Op, value: ir.Value, split: Split, rewriter: Rewriter) -> list[ir.Value]:
+    """Build what rearranges a weight that nobody may look at, when the package is loaded.
+
+    Raises NoMatch where no slice, padding, reshape and transpose does it.
+    """
+    shape = tensor_of(value.type).shape
+    found = [find_moves(shape, part) for part in split(numbered(shape))]
+    moves = [each for each in found if each is not None]
+    if len(moves) != len(found):
+        raise NoMatch("a weight that may be updated is not rearranged by moves of its axes")
+    with rewriter.before(op):
+        return [each.build(value) for each in moves]
 
 
 def _build_constants(op: Op, parts: Sequence[Array], rewriter: Rewriter) -> list[ir.Value]:

@@ -13,6 +13,7 @@ import trivium
 from numpy.typing import NDArray
 from trivium.dialects.core.errors import CompileError
 from trivium.runtime.errors import RunError
+from trivium.runtime.observe.calls import CallTable
 from trivium.runtime.package import Package
 from trivium.runtime.refit.part import RefitPart
 from trivium.tools.main import main
@@ -34,6 +35,36 @@ NETS: dict[str, tuple[str, Shapes]] = {
         }""",
         {"w": (16, 8, 3, 3), "b": (16,), "s": (16,), "t": (16,), "mean": (16,), "var": (16,)}
         | {"v": (16, 1, 3, 3)},
+    ),
+    "winograd and groups": (
+        """net (float[1, 32, 28, 28] x) => (float[1, 24, 14, 14] y) {
+            a = Conv <pads = [1, 1, 1, 1]> (x, w) n = BatchNormalization (a, s, t, mean, var)
+            r = Relu (n) g = Conv <group = 4, pads = [1, 1, 1, 1], strides = [2, 2]> (r, u, c)
+            m = BatchNormalization (g, s2, t2, mean2, var2) y = Clip (m)
+        }""",
+        {"w": (48, 32, 3, 3), "s": (48,), "t": (48,), "mean": (48,), "var": (48,)}
+        | {"u": (24, 12, 3, 3), "c": (24,), "s2": (24,), "t2": (24,), "mean2": (24,)}
+        | {"var2": (24,)},
+    ),
+    "norms of other ops": (
+        """net (float[4, 24] x) => (float[4, 5] y) {
+            n = BatchNormalization (x, s, t, mean, var) a = Gemm <transB = 1> (n, w, b)
+            r = Relu (a) m = BatchNormalization (r, s2, t2, mean2, var2)
+            h = Gemm (m, v) y = BatchNormalization (h, s3, t3, mean3, var3)
+        }""",
+        {"s": (24,), "t": (24,), "mean": (24,), "var": (24,), "w": (17, 24), "b": (17,)}
+        | {"s2": (17,), "t2": (17,), "mean2": (17,), "var2": (17,), "v": (17, 5)}
+        | {"s3": (5,), "t3": (5,), "mean3": (5,), "var3": (5,)},
+    ),
+    "transposed": (
+        """net (float[1, 6, 5, 5] x) => (float[1, 8, 10, 10] y) {
+            a = ConvTranspose <strides = [2, 2], kernel_shape = [2, 2]> (x, w, b)
+            n = BatchNormalization (a, s, t, mean, var)
+            d = ConvTranspose <group = 2, kernel_shape = [1, 1]> (n, v)
+            y = BatchNormalization (d, s2, t2, mean2, var2)
+        }""",
+        {"w": (6, 8, 2, 2), "b": (8,), "s": (8,), "t": (8,), "mean": (8,), "var": (8,)}
+        | {"v": (8, 4, 1, 1), "s2": (8,), "t2": (8,), "mean2": (8,), "var2": (8,)},
     ),
     "attention": (
         """net (float[1, 16, 64] x) => (float[1, 16, 64] y) {
@@ -64,7 +95,7 @@ NETS: dict[str, tuple[str, Shapes]] = {
 def _weights(shapes: Shapes, seed: int) -> dict[str, NDArray[np.float32]]:
     rng = np.random.default_rng(seed)
     made = {n: rng.standard_normal(s, dtype=np.float32) / 4 for n, s in shapes.items()}
-    return {n: np.abs(a) + 1 if n == "var" else a for n, a in made.items()}
+    return {n: np.abs(a) + 1 if "var" in n else a for n, a in made.items()}
 
 
 def _model(name: str, seed: int) -> onnx.ModelProto:
@@ -95,6 +126,43 @@ def test_updated_weights_are_those_of_a_model_that_has_them(name: str) -> None:
     oracle = ort.InferenceSession(second.SerializeToString(), providers=["CPUExecutionProvider"])
     (want,) = oracle.run(None, {"x": x})
     np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-5)
+
+
+def _calls(session: trivium.Session) -> list[tuple[str, ...]]:
+    table = CallTable(session._program.package)
+    return [call.ops for step in session.manifest.steps for call in table.of(step)]
+
+
+@pytest.mark.parametrize("name", ["linear", "conv and batch norm", "winograd and groups", "tied"])
+def test_runs_make_the_calls_of_a_package_that_keeps_its_weights(name: str) -> None:
+    model = _model(name, 0)
+    refit, plain = trivium.compile(model, refit=True), trivium.compile(model)
+    assert _calls(refit) == _calls(plain)
+    assert not any("batch_norm" in op for ops in _calls(refit) for op in ops)
+    assert refit.manifest.load_steps
+    x = _x(refit)
+    np.testing.assert_allclose(refit(x), plain(x), rtol=1e-4, atol=1e-5)
+
+
+def test_a_convolution_that_others_read_keeps_its_weights() -> None:
+    model = onnx.parser.parse_model(
+        HEADER
+        + """net (float[1, 8, 9, 9] x) => (float[1, 8, 9, 9] y, float[1, 8, 9, 9] a)
+        { a = Conv (x, w) n = BatchNormalization (a, s, t, mean, var) y = Relu (n) }"""
+    )
+    shapes = {"w": (8, 8, 1, 1), "s": (8,), "t": (8,), "mean": (8,), "var": (8,)}
+    old, new = (_weights(shapes, seed) for seed in (0, 1))
+    for key, array in old.items():
+        model.graph.initializer.append(onnx.numpy_helper.from_array(array, key))
+    session = trivium.compile(model, refit=True)
+    x = _x(session)
+    session.update_weights(new)
+    got = session.run({"x": x})
+    a = np.einsum("oi,bihw->bohw", new["w"][:, :, 0, 0], x)
+    m, v, s, t = (new[n].reshape(-1, 1, 1) for n in ("mean", "var", "s", "t"))
+    np.testing.assert_allclose(got["a"], a, rtol=1e-4, atol=1e-5)
+    want = np.maximum((a - m) / np.sqrt(v + 1e-5) * s + t, 0)
+    np.testing.assert_allclose(got["y"], want, rtol=1e-4, atol=1e-5)
 
 
 @pytest.fixture
