@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Sequence
 
-    from .allocation.strategy import Allocator
+    from .allocation.strategy import Allocators
     from .dla.step import Drivers
     from .errors import PackageError, RunError
     from .file.signature import Keys
@@ -65,7 +65,7 @@ def load(
     key: Keys | None = None,
     check: bool = False,
     memory: str = "static",
-    allocator: Allocator | None = None,
+    allocator: Allocators | None = None,
 ) -> Session:
     """Open the package at `path`, or that of the bytes of such a file, and make it ready to run.
 

@@ -118,14 +118,19 @@ class Bases:
         self.arrays[base] = array
         self.pointers[base] = address_of(array)
 
-    def bind_address(self, base: int, address: int, size: int) -> None:
-        """Make some bytes at an address the memory of `base`, which others own."""
+    def bind_address(self, base: int, address: int, size: int, space: str = PROCESS) -> None:
+        """Make some bytes at an address in a memory space that of `base`; others own them."""
+        if space != PROCESS:
+            self._devices[base] = Place(address, space)
+            return
         block = (ctypes.c_uint8 * size).from_address(address)
         self.arrays[base] = np.ctypeslib.as_array(block)
         self.pointers[base] = address
 
     def unbind(self, base: int) -> None:
         """Forget the memory of `base`: what reads it from now on fails."""
+        if self._devices.pop(base, None) is not None:
+            return
         self.arrays[base] = _NOTHING
         self.pointers[base] = 0
 

@@ -4,6 +4,7 @@ from types import TracebackType
 from typing import Any, ClassVar
 
 from .contents import Contents, MemorySpace
+from .errors import RunError
 from .kinds import Kind
 from .loader import Loader
 from .memory import Place
@@ -36,6 +37,16 @@ class SessionMemory:
         Only packages that find sizes ask for it, and only before what they do in the stage.
         """
         raise NotImplementedError
+
+    def heap(self, keeps_arena: bool) -> Any:
+        """Return memory for values that a strategy allocates one by one: `allocation/strategy.py`.
+
+        Unless the arena is kept for values that stay in it, it is planned to be empty and must not
+        grow. Raises RunError where all memory is planned.
+        """
+        raise RunError(
+            "the package has memory of a device that is planned: memory must be 'static'"
+        )
 
     def trim(self) -> None:
         """Free arenas that grow, which must grow before the next run."""

@@ -28,7 +28,7 @@ from .strings import Strings
 
 if TYPE_CHECKING:
     from .allocation.one_by_one import MemoryChoice
-    from .allocation.strategy import Allocator
+    from .allocation.strategy import Allocators
     from .observe.calls import CallTable
     from .observe.observer import Observer
     from .observe.selection import Selection
@@ -88,7 +88,8 @@ class Program(Frozen):
         """Return the state of a new session."""
         manifest = self.package.manifest
         in_process = _ports_in_process(manifest) if self.spaces else frozenset[int]()
-        spaces = {name: memory.open(manifest, in_process) for name, memory in self.spaces.items()}
+        planned = manifest if self.choice is None else self.choice.planned(manifest)
+        spaces = {name: memory.open(planned, in_process) for name, memory in self.spaces.items()}
         places = {
             base: Place(address, name)
             for name, memory in spaces.items()
@@ -106,7 +107,7 @@ class Program(Frozen):
             stage=stage,
             strings=strings,
             observer=self.observer,
-            allocation=None if choice is None else choice.open(manifest.base_count),
+            allocation=None if choice is None else choice.open(manifest.base_count, spaces),
         )
 
     def bind(self, state: SessionState) -> list[Run]:
@@ -252,7 +253,7 @@ class Program(Frozen):
         places = [(base, port.buffer) for base, port in ports]
         return [place for place in places if manifest.buffers[place[1]].base != place[0]]
 
-    def with_memory(self, memory: str, allocator: "Allocator | None") -> "Program":
+    def with_memory(self, memory: str, allocator: "Allocators | None") -> "Program":
         """Return the same program, and those for exact sizes, with a memory strategy.
 
         Raises RunError for a scheduler, which the strategy would not ask.

@@ -34,7 +34,7 @@ from .state import SessionState
 from .step import do
 
 if TYPE_CHECKING:
-    from .allocation.strategy import Allocator, MemoryUse
+    from .allocation.strategy import Allocators, MemoryUse
     from .dla.step import Drivers
     from .gpu.device import Device
     from .gpu.exchange import DeviceArrayLike
@@ -63,7 +63,7 @@ class Session(AsyncRuns, DeviceRuns, AddressRuns, Observing):
         drivers: "Drivers" = _NONE,
         scheduler: "str | Scheduler | None" = None,
         memory: str = "static",
-        allocator: "Allocator | None" = None,
+        allocator: "Allocators | None" = None,
     ) -> None:
         """Make `package` ready; `dialects` adds to, or replaces, those installed.
 

@@ -67,6 +67,13 @@ Locate: TypeAlias = Callable[[int, int], tuple[int, int]]
 """Return base and offset of what a call, by its number, finds at an offset into the arena."""
 
 
+class Access(NamedTuple):
+    """List the buffers that one of the calls of a step reads, and those that it writes."""
+
+    reads: tuple[int, ...]
+    writes: tuple[int, ...]
+
+
 BEFORE, START, END, AFTER = range(4)
 """When a step uses a buffer: before a body, where that starts or ends, or when sizes are found."""
 
@@ -132,6 +139,14 @@ class Step(Kind):
     def uses(self) -> "Iterator[Use]":
         """Yield the buffers, beside operands and results, that the step itself reads or writes."""
         return iter(())
+
+    def accesses(self) -> "list[Access]":
+        """List what calls of the step access that a session may make one by one; none by default.
+
+        Where the state of a session has an allocation, `bind` returns `CallRuns` of as many. Raises
+        RunError where the package does not say.
+        """
+        return []
 
     def check(self, contents: Contents, where: str) -> None:
         """Raise PackageError where fields do not fit together or to the package.

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from typing import NamedTuple
 
-from ..contents import ABSENT, ARENA, Buffer
+from ..contents import ABSENT, ARENA, PROCESS, Buffer
 from ..errors import RunError
 from ..frozen import Frozen
 from ..manifest import Manifest
@@ -29,10 +29,14 @@ class Unit(NamedTuple):
 
 
 class Value(NamedTuple):
-    """Name a value by the buffers that have it, or memory that a call needs while it runs."""
+    """Name a value by the buffers that have it, or memory that a call needs while it runs.
+
+    It is in the memory space `space`, that of the process or of a device.
+    """
 
     buffers: tuple[int, ...]
     scratch: CallScratch | None = None
+    space: str = PROCESS
 
 
 class _Access(NamedTuple):
@@ -49,10 +53,11 @@ class _Access(NamedTuple):
 class LiveValues(Frozen):
     """Hold the values that runs allocate in the arena's place, and what runs do, in order.
 
-    `numbers` has the number of the value for each buffer that a strategy gives memory. Values of
-    steps with bodies are not among them: they keep their place in the arena, so that there must be
-    one where `uses_arena` is true. `scratch` and `accessed` have the values of memory that a call
-    needs meanwhile, and the buffers in the arena that it reads or writes, by step and call.
+    Arenas are that of the process and those of devices. `numbers` has the number of the value for
+    each buffer that a strategy gives memory. Values of steps with bodies are not among them: they
+    keep their place in the arena, so that there must be one where `uses_arena` is true. `scratch`
+    and `accessed` have the values of memory that a call needs meanwhile, and the buffers in the
+    arena that it reads or writes, by step and call.
     """
 
     values: tuple[Value, ...]
@@ -62,6 +67,11 @@ class LiveValues(Frozen):
     accessed: dict[tuple[int, int | None], tuple[int, ...]]
     uses_arena: bool
     manifest: Manifest
+
+    @property
+    def spaces(self) -> tuple[str, ...]:
+        """Return the memory spaces in which values are, that of the process first."""
+        return tuple(dict.fromkeys((PROCESS, *(value.space for value in self.values))))
 
     def sizes(self, buffers: Buffers, values: Values) -> list[int]:
         """Return the bytes of each value at the sizes of a run."""
@@ -90,15 +100,9 @@ class LiveValues(Frozen):
 def find_liveness(manifest: Manifest, calls: CallTable) -> LiveValues:
     """Return the values of runs of a package.
 
-    Raises RunError where calls cannot be made one by one, where a run finds sizes, and for packages
-    with memory on devices.
+    Raises RunError where calls cannot be made one by one, and where a run finds sizes.
     """
     calls.check_divisible()
-    for space in manifest.spaces:
-        raise RunError(
-            f"the package has memory '{space.name}', which is planned, so that memory must be "
-            "'static'"
-        )
     if manifest.stages:
         nodes = [n for s in all_steps(manifest.steps) if s.begins_stages for n in s.nodes]
         raise RunError(
@@ -118,6 +122,9 @@ def _accesses(manifest: Manifest, calls: CallTable) -> Iterator[_Access]:
         elif listed:
             for place, call in enumerate(listed):
                 yield _Access(number, place, call.reads, call.writes, call.scratch)
+        elif apart := step.accesses():
+            for place, (reads, writes) in enumerate(apart):
+                yield _Access(number, place, reads, writes)
         else:
             yield _Access(number, None, step.operands, step.results)
 
@@ -140,6 +147,8 @@ class _Liveness:
 
     def __init__(self, manifest: Manifest) -> None:
         self._manifest = manifest
+        arenas = {manifest.bases_in(space.name)[0]: space.name for space in manifest.spaces}
+        self._spaces = {ARENA: PROCESS, **arenas}
         self._accesses: list[_Access] = []
         self._buffers: list[list[int]] = []
         self._scratch: list[CallScratch | None] = []
@@ -177,7 +186,7 @@ class _Liveness:
             begun[self._first[number]].append(renamed[number])
             ended[self._last[number]].append(renamed[number])
         return LiveValues(
-            tuple(Value(tuple(self._buffers[n]), self._scratch[n]) for n in order),
+            tuple(self._value(number) for number in order),
             tuple(
                 Unit(a.step, a.call, tuple(begun[unit]), tuple(ended[unit]))
                 for unit, a in enumerate(self._accesses)
@@ -192,9 +201,14 @@ class _Liveness:
             self._manifest,
         )
 
+    def _value(self, number: int) -> Value:
+        buffers = tuple(self._buffers[number])
+        base = self._manifest.buffers[buffers[0]].base if buffers else ARENA
+        return Value(buffers, self._scratch[number], self._spaces[base])
+
     def _moved(self, indices: Iterable[int]) -> Iterator[int]:
         for index in indices:
-            if index != ABSENT and self._manifest.buffers[index].base == ARENA:
+            if index != ABSENT and self._manifest.buffers[index].base in self._spaces:
                 yield index
 
     def _place(self, index: int) -> tuple[int, Size]:

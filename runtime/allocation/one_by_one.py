@@ -1,6 +1,6 @@
 """Run a package call by call: a value gets memory before the call that writes it, and no longer."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Protocol
 
@@ -8,20 +8,25 @@ from ..binding import bind_steps, schedule
 from ..contents import ARENA, PROCESS
 from ..errors import RunError
 from ..frozen import Frozen
+from ..manifest import Manifest
+from ..memory_space import SessionMemory
 from ..state import SessionState
 from ..step import Bind, CallRuns, Locate, Run, Step
 from .liveness import LiveValues, Unit, ValueBuffers
-from .sources import CheckedAllocator, ProcessMemory
+from .sources import CheckedAllocator, ProcessMemory, SimulatedMemory
 from .strategies import STRATEGIES
-from .strategy import Allocator, MemoryUse, Strategy, rounded
+from .strategy import Allocator, Memory, MemoryUse, Strategy, rounded
 
 
 class MemoryChoice(Frozen):
-    """Hold how sessions of a package get memory for values: a strategy, and what serves it."""
+    """Hold how sessions of a package get memory for values: a strategy, and what serves it.
+
+    `allocators` are by memory space; others are served by the system, and by drivers of devices.
+    """
 
     live: LiveValues
     strategy: str
-    allocator: Allocator | None = None
+    allocators: Mapping[str, Allocator]
 
     @property
     def uses_arena(self) -> bool:
@@ -33,30 +38,47 @@ class MemoryChoice(Frozen):
         """Return how many values have a base of their own."""
         return len(self.live.values)
 
-    def open(self, first: int) -> "OneByOne":
-        """Return the strategy of a new session, whose values have the bases from a number on."""
-        allocator = self.allocator
-        memory = ProcessMemory() if allocator is None else CheckedAllocator(allocator)
-        return OneByOne(self.live, STRATEGIES[self.strategy](memory), first)
+    def planned(self, manifest: Manifest) -> Manifest:
+        """Return what devices plan memory for: nothing, unless values stay in arenas."""
+        if self.live.uses_arena:
+            return manifest
+        empty = [each.changed(arena_bytes=0, arena_lower_bound=0) for each in manifest.spaces]
+        return manifest.changed(spaces=tuple(empty))
+
+    def open(self, first: int, spaces: Mapping[str, SessionMemory]) -> "OneByOne":
+        """Return the strategies of a new session, whose values have the bases from a number on.
+
+        `spaces` are what the session has in the memory of devices.
+        """
+        heaps = {name: each.heap(self.live.uses_arena) for name, each in spaces.items()}
+        served = {name: CheckedAllocator(each) for name, each in self.allocators.items()}
+        memories: dict[str, Memory] = {PROCESS: ProcessMemory(), **heaps, **served}
+        kind = STRATEGIES[self.strategy]
+        return OneByOne(self.live, {name: kind(each) for name, each in memories.items()}, first)
 
 
 class OneByOne:
-    """Allocate the values of one session by a strategy; `first` is the base of the first value."""
+    """Allocate the values of one session by a strategy, which each memory space has one of.
 
-    def __init__(self, live: LiveValues, strategy: Strategy, first: int) -> None:
+    `first` is the base of the first value.
+    """
+
+    def __init__(self, live: LiveValues, strategies: Mapping[str, Strategy], first: int) -> None:
         self._live = live
-        self._strategy = strategy
+        self._strategies = strategies
         self._first = first
         self._numbers = {id(step): n for n, step in enumerate(live.manifest.steps)}
 
     @property
     def use(self) -> MemoryUse:
-        """Return what the strategy has done so far."""
-        return self._strategy.use
+        """Return what the strategies have done so far."""
+        uses = {name: strategy.use for name, strategy in self._strategies.items()}
+        return uses.pop(PROCESS)._replace(spaces=uses)
 
     def trim(self) -> None:
         """Give all memory back; the next run asks for it again."""
-        self._strategy.close()
+        for strategy in self._strategies.values():
+            strategy.close()
 
     def calls_in(self, step: Step) -> int:
         """Return how many calls a step of native code makes."""
@@ -112,7 +134,9 @@ class OneByOne:
                 if unit.freed and busy != PROCESS:
                     call = partial(_then, call, state.spaces[busy].synchronize)
                 done.append((unit.allocated, call, unit.freed))
-        return AllocatingRun(self._strategy, state.bases, self._first, sizes, done, last)
+        spaces = [value.space for value in live.values]
+        plan = Allocations(self._strategies, spaces, sizes, [(a, f) for a, _, f in done])
+        return AllocatingRun(plan, state.bases, self._first, done, last)
 
 
 def _then(first: Run, second: Run) -> None:
@@ -139,8 +163,8 @@ def _located(
 class ValueBases(Protocol):
     """Know where values are; `Bases` does."""
 
-    def bind_address(self, base: int, address: int, size: int) -> None:
-        """Make some bytes at an address the memory of `base`."""
+    def bind_address(self, base: int, address: int, size: int, space: str, /) -> None:
+        """Make some bytes at an address in a memory space that of `base`."""
         ...
 
     def unbind(self, base: int) -> None:
@@ -148,46 +172,92 @@ class ValueBases(Protocol):
         ...
 
 
-class AllocatingRun:
-    """Do a run: each unit of it after its values get memory, and before the last of them is freed.
+class Allocations:
+    """Hold the sizes of the values of a run, in which memory space each is, and the strategies.
 
-    `sizes` are the bytes of the values, whose bases are numbered from `first` on; an empty value
-    has memory, too.
+    `liveness` has for each unit of the run the values that begin before it, and end after it. An
+    empty value has memory, too.
     """
 
     def __init__(
         self,
-        strategy: Strategy,
+        strategies: Mapping[str, Strategy],
+        spaces: Sequence[str],
+        sizes: Sequence[int],
+        liveness: Sequence[tuple[tuple[int, ...], tuple[int, ...]]],
+    ) -> None:
+        self.strategies = strategies
+        self.spaces = spaces
+        self.sizes = [max(1, size) for size in sizes]
+        self.of = [strategies[space] for space in spaces]
+        self._totals = {name: self._total(name, liveness) for name in strategies}
+
+    def _total(
+        self, space: str, liveness: Sequence[tuple[tuple[int, ...], tuple[int, ...]]]
+    ) -> int:
+        """Return the bytes of the values of a space, or how far the strategy gets with them."""
+        mine = {n for n, each in enumerate(self.spaces) if each == space}
+        total = sum(rounded(self.sizes[number]) for number in mine)
+        strategy = self.strategies[space]
+        if strategy.maps_lazily or not strategy.needs_ranges:
+            return total
+        tried = type(strategy)(SimulatedMemory())
+        tried.begin(total)
+        at: dict[int, int] = {}
+        for allocated, freed in liveness:
+            at |= {n: tried.allocate(self.sizes[n]) for n in allocated if n in mine}
+            for number in mine.intersection(freed):
+                tried.free(at.pop(number))
+        return tried.use.most_reserved_bytes
+
+    def begin(self) -> None:
+        """Begin a run."""
+        for name, strategy in self.strategies.items():
+            strategy.begin(self._totals[name])
+
+    def end(self) -> None:
+        """End a run: free what it left."""
+        for strategy in self.strategies.values():
+            strategy.end()
+
+
+class AllocatingRun:
+    """Do a run: each unit of it after its values get memory, and before the last of them is freed.
+
+    The bases of values are numbered from `first` on.
+    """
+
+    def __init__(
+        self,
+        plan: Allocations,
         bases: ValueBases,
         first: int,
-        sizes: Sequence[int],
         units: Sequence[tuple[tuple[int, ...], Run, tuple[int, ...]]],
         last: Sequence[Run],
     ) -> None:
-        self._strategy = strategy
+        self._plan = plan
         self._bases = bases
         self._first = first
-        self._sizes = [max(1, size) for size in sizes]
         self._units = units
         self._last = last
-        self._total = sum(map(rounded, self._sizes))
 
     def __call__(self) -> None:
-        strategy, bases, first, sizes = self._strategy, self._bases, self._first, self._sizes
+        plan, bases, first = self._plan, self._bases, self._first
         addresses: dict[int, int] = {}
-        strategy.begin(self._total)
+        plan.begin()
         try:
             for allocated, run, freed in self._units:
                 for value in allocated:
-                    addresses[value] = address = strategy.allocate(sizes[value])
-                    bases.bind_address(first + value, address, sizes[value])
+                    size, space = plan.sizes[value], plan.spaces[value]
+                    addresses[value] = address = plan.of[value].allocate(size)
+                    bases.bind_address(first + value, address, size, space)
                 run()
                 for value in freed:
                     bases.unbind(first + value)
-                    strategy.free(addresses.pop(value))
+                    plan.of[value].free(addresses.pop(value))
             for run in self._last:
                 run()
         finally:
             for value in addresses:
                 bases.unbind(first + value)
-            strategy.end()
+            plan.end()

@@ -17,6 +17,8 @@ _PURPOSE = "its values"
 class ProcessMemory:
     """Allocate memory of the process in pages of its own, which freed ones leave at once."""
 
+    maps_lazily = True
+
     def __init__(self) -> None:
         self._blocks: dict[int, NDArray[np.uint8]] = {}
         self._ranges: dict[int, mmap.mmap] = {}
@@ -66,6 +68,8 @@ class ProcessMemory:
 class CheckedAllocator:
     """Allocate memory by an object of the user, and check what it returns."""
 
+    maps_lazily = False
+
     def __init__(self, allocator: Allocator) -> None:
         for name in ("allocate", "free"):
             if not callable(getattr(allocator, name, None)):
@@ -104,7 +108,8 @@ class CheckedAllocator:
 class SimulatedMemory:
     """Hand out addresses that nobody uses, to find what a strategy would do."""
 
-    def __init__(self) -> None:
+    def __init__(self, maps_lazily: bool = True) -> None:
+        self.maps_lazily = maps_lazily
         self._next = 1 << 20
 
     def allocate(self, size: int, alignment: int) -> int:

@@ -122,9 +122,11 @@ class Compact(Strategy):
         self._run_end = 0
         if total > self._capacity:
             self._unreserve()
-            capacity = 1 << (total - 1).bit_length()
+            capacity = 1 << (total - 1).bit_length() if self.maps_lazily else total
             self._start, self._capacity = self._memory.reserve(capacity), capacity
             self._system_allocations += 1
+            if not self.maps_lazily:
+                self._reserve(capacity)
 
     def _take(self, size: int) -> tuple[int, int]:
         fitting = [(gap, at) for at, gap in self._gaps if gap >= size]
@@ -155,7 +157,9 @@ class Compact(Strategy):
             insort(self._gaps, (at, size))
 
     def _shrink(self, peak: int) -> None:
-        if self._reserved > 2 * peak:
+        if self._reserved > 2 * peak and not self.maps_lazily:
+            self._unreserve()
+        elif self._reserved > 2 * peak:
             kept = self._run_end if peak else 0
             self._memory.discard(self._start + kept, self._reserved - kept)
             self._reserve(kept - self._reserved)

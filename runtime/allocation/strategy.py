@@ -3,7 +3,9 @@
 These may be addresses in the process, or those of a simulation.
 """
 
-from typing import ClassVar, NamedTuple, Protocol
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import ClassVar, NamedTuple, Protocol, TypeAlias
 
 from ..memory import ALIGNMENT
 
@@ -20,8 +22,17 @@ class Allocator(Protocol):
         ...
 
 
+Allocators: TypeAlias = Allocator | Mapping[str, Allocator]
+"""An object for the memory of the process, or objects by memory space, `host` or `gpu`."""
+
+
 class Memory(Allocator, Protocol):
-    """Allocate memory, too, of which pages are mapped when they are first used."""
+    """Allocate memory, too, of which pages are mapped when they are first used.
+
+    Where it `maps_lazily`, that is: memory of other kinds has all of a range at once.
+    """
+
+    maps_lazily: bool
 
     def reserve(self, size: int, /) -> int:
         """Return the address of a range of virtual memory; `free` frees all of it."""
@@ -37,7 +48,8 @@ class MemoryUse(NamedTuple):
 
     `peak_bytes` is the most that values took at a time, `reserved_bytes` what the strategy has of
     the system now, and `most_reserved_bytes` the most that it ever had. `allocations` counts the
-    values, `system_allocations` the blocks that the system was asked for.
+    values, `system_allocations` the blocks that the system was asked for. `spaces` has the same for
+    the memory of devices, by name.
     """
 
     strategy: str
@@ -46,6 +58,7 @@ class MemoryUse(NamedTuple):
     most_reserved_bytes: int
     allocations: int
     system_allocations: int
+    spaces: "Mapping[str, MemoryUse]" = MappingProxyType({})
 
 
 class Strategy:
@@ -61,6 +74,11 @@ class Strategy:
         self._in_use = self._peak = self._run_peak = 0
         self._reserved = self._most_reserved = 0
         self._allocations = self._system_allocations = 0
+
+    @property
+    def maps_lazily(self) -> bool:
+        """Return whether a range has pages only where it was used."""
+        return self._memory.maps_lazily
 
     def begin(self, total: int) -> None:
         """Begin a run whose values have `total` bytes together, each rounded up by `rounded`."""

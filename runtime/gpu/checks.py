@@ -63,6 +63,10 @@ def check_launches(
     for i, launch in enumerate(launches):
         place = f"{where}.launches[{i}]"
         buffers = _buffers(launch, contents, space, place)
+        if not 0 <= launch.results <= len(buffers):
+            raise PackageError(
+                f"'{place}.results' is {launch.results}, must be from 0 to {len(buffers)}"
+            )
         for code, known in zip(codes, kernels, strict=True):
             if launch.kernel not in known:
                 raise PackageError(

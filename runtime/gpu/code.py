@@ -2,18 +2,23 @@
 
 from dataclasses import dataclass, field
 
+from ..errors import RunError
 from ..frozen import Frozen
 from ..kinds import LEFT_OUT
 from ..sizes.size_expressions import Size
-from ..step import Step
+from ..step import Access, Step
 
 
 class Launch(Frozen):
-    """Run a kernel of the GPU; `buffers` are what its parameters count in."""
+    """Run a kernel of the GPU; `buffers` are what its parameters count in.
+
+    The last `results` of them are what it writes, 0 where nobody says.
+    """
 
     kernel: str
     buffers: tuple[int, ...]
     nodes: tuple[str, ...] = ()
+    results: int = field(default=0, metadata=LEFT_OUT)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,6 +26,17 @@ class LaunchStep(Step):
     """Describe a step that launches kernels in order."""
 
     launches: tuple[Launch, ...]
+
+    def accesses(self) -> list[Access]:
+        if not all(launch.results for launch in self.launches):
+            raise RunError(
+                f"{', '.join(self.nodes)}: the package does not say what kernels write, so that "
+                "memory must be 'static': compile the model again"
+            )
+        return [
+            Access(each.buffers[: -each.results], each.buffers[-each.results :])
+            for each in self.launches
+        ]
 
 
 class GpuParameter(Frozen):

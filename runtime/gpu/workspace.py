@@ -13,10 +13,12 @@ from ..errors import RunError
 from ..memory import Place
 from ..memory_space import SessionMemory
 from ..state import SessionState
+from ..step import CallRuns
 from .code import Launch
 from .device import Device
 from .driver import DriverError
 from .handles import DeviceMemory, Graph, Stream
+from .heap import DeviceHeap
 from .kernels import BoundLaunch, LoadedKernel, at_sizes, bind, describe
 from .ports import DevicePorts, copy_bytes
 
@@ -50,14 +52,14 @@ class Workspace(SessionMemory):
         self._symbolic = bool(contents.symbols)
         self._found = {symbol.name for symbol in contents.symbols if symbol.stage}
         self._base, weights = contents.bases_in(package.space.name)
+        (planned,) = (e.arena_bytes for e in contents.spaces if e.name == package.space.name)
         self._grows = any(region.base == self._base for region in contents.regions)
-        self._arena = self._allocate(0 if self._grows else package.space.arena_bytes)
+        self._arena = self._allocate(0 if self._grows else planned)
         self.addresses = {self._base: self._arena.address, weights: package.weights.address}
         self._stages: dict[int, DeviceMemory] = {}
         self._tried: set[int] = set()
         self._steps: WeakSet[_Launches] = WeakSet()
-        self.recording = False
-        self.closed = False
+        self.recording = self._has_heap = self.closed = False
         self.ports = DevicePorts(self.stream, in_process)
 
     def __enter__(self) -> "Workspace":
@@ -100,11 +102,24 @@ class Workspace(SessionMemory):
             for launch in launches
         ]
         made = _Launches(pairs, lambda index: bases.place(index).address)
-        made.bind(self.device, self._arena.address)
+        if state.allocation is None:
+            made.bind(self.device, self._arena.address)
         if not self._found.isdisjoint(state.values.symbols):
             return partial(self._run_once, made, id(launches))
+        if state.allocation is not None:
+            apart = [_Launches([pair], made.address_of) for pair in pairs]
+            return CallRuns([partial(self._run_alone, each) for each in apart])
         self._steps.add(made)
         return partial(self._run, made)
+
+    def _run_alone(self, step: "_Launches") -> None:
+        """Run one launch, whose buffers may be elsewhere in each run, without a graph."""
+        buffers = [index for launch, _ in step.kernels for index in launch.buffers]
+        step.bind(self.device, tuple(map(step.address_of, buffers)))
+        if step.tried:
+            step.enqueue(self.stream)
+        else:
+            step.try_out(self.stream)
 
     def _run_once(self, step: "_Launches", launches: int) -> None:
         if launches in self._tried:
@@ -130,9 +145,13 @@ class Workspace(SessionMemory):
     def _make_graph(self, step: "_Launches") -> None:
         step.graph = self.record(lambda: step.enqueue(self.stream))
 
+    def heap(self, keeps_arena: bool) -> DeviceHeap:
+        self._has_heap = not keeps_arena
+        return DeviceHeap(self.device)
+
     def grow(self, size: int) -> bool:
         """Make the arena at least as large, by a power of two; what was in it is lost."""
-        if size <= self._arena.size_bytes:
+        if size <= self._arena.size_bytes or self._has_heap:
             return False
         self._replace_arena(1 << (size - 1).bit_length())
         return True
@@ -201,10 +220,10 @@ class _Launches:
     launches: list[BoundLaunch] = field(default_factory=list[BoundLaunch])
     graph: Graph | None = None
     tried: bool = False
-    arena: int | None = None
+    arena: object = None
 
-    def bind(self, device: Device, arena: int) -> None:
-        """Bind the launches unless they are bound to an arena at this address."""
+    def bind(self, device: Device, arena: object) -> None:
+        """Bind the launches unless they are bound to memory at this address, or these."""
         if arena == self.arena:
             return
         with device:

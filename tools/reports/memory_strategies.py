@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass
 
-from ...runtime.allocation.simulate import compare_strategies
+from ...runtime.allocation.simulate import StrategyUse, compare_strategies
 from ...runtime.allocation.strategies import STATIC
+from ...runtime.contents import PROCESS
 from ...runtime.package import Package
 from ...runtime.spelling import spell_size
 from ..spelling import columns
@@ -27,13 +28,14 @@ class StrategyInfo:
 
 @dataclass(frozen=True)
 class StrategiesInfo:
-    """Describe a program of a package; `sizes` are those of its symbols that this is for.
+    """Describe a program of a package in a memory space; `sizes` are those that this is for.
 
     `lower_bound_bytes` is the most that values take at a time. Where `stays_in_arena`, steps with
     bodies and their values are in the static plan alone, and are not counted in other strategies.
     """
 
     sizes: dict[str, int]
+    space: str
     lower_bound_bytes: int
     stays_in_arena: bool
     strategies: tuple[StrategyInfo, ...]
@@ -41,7 +43,10 @@ class StrategiesInfo:
 
 @dataclass(frozen=True)
 class MemoryStrategiesInfo:
-    """Compare strategies for each program of a package: the one for all sizes is the first."""
+    """Compare strategies for each program of a package, and each memory space of it.
+
+    The program for all sizes is the first, and the memory of the process.
+    """
 
     file: str
     programs: tuple[StrategiesInfo, ...]
@@ -52,22 +57,26 @@ def memory_strategies(file: str, package: Package) -> MemoryStrategiesInfo:
 
     Raises RunError where memory cannot but be static.
     """
-    programs = [] if package.manifest.only_exact else [_strategies(package, None)]
-    pairs = zip(package.exact, package.manifest.exact, strict=True)
-    programs += [_strategies(each, dict(program.sizes)) for each, program in pairs]
+    programs = [] if package.manifest.only_exact else _strategies(package, None)
+    for each, program in zip(package.exact, package.manifest.exact, strict=True):
+        programs += _strategies(each, dict(program.sizes))
     return MemoryStrategiesInfo(file, tuple(programs))
 
 
-def _strategies(package: Package, sizes: dict[str, int] | None) -> StrategiesInfo:
+def _strategies(package: Package, sizes: dict[str, int] | None) -> list[StrategiesInfo]:
     if sizes is None:
         sizes = {symbol.name: symbol.likely for symbol in package.manifest.symbols}
-    found = compare_strategies(package)
+    return [_in_space(found, sizes) for found in compare_strategies(package)]
+
+
+def _in_space(found: StrategyUse, sizes: dict[str, int]) -> StrategiesInfo:
     infos = [
         StrategyInfo(use.strategy, use.most_reserved_bytes, use.allocations, use.system_allocations)
         for use in found.uses
     ]
     static = StrategyInfo(STATIC, found.static_bytes, infos[0].values, int(found.static_bytes > 0))
-    return StrategiesInfo(sizes, found.lower_bound_bytes, found.stays_in_arena, (static, *infos))
+    every, bound = (static, *infos), found.lower_bound_bytes
+    return StrategiesInfo(sizes, found.space, bound, found.stays_in_arena, every)
 
 
 def describe_strategies(info: MemoryStrategiesInfo) -> str:
@@ -78,9 +87,11 @@ def describe_strategies(info: MemoryStrategiesInfo) -> str:
 def _describe(file: str, program: StrategiesInfo) -> str:
     sizes = ", ".join(f"{name}={size}" for name, size in program.sizes.items())
     bound = program.lower_bound_bytes
+    where = "" if program.space == PROCESS else f" in memory '{program.space}'"
     rows = [_row(each, program) for each in program.strategies]
     lines = [
-        f"{file}{f' for {sizes}' if sizes else ''}: values take {spell_size(bound)} at a time",
+        f"{file}{f' for {sizes}' if sizes else ''}: values take {spell_size(bound)} at a time"
+        + where,
         *columns([_HEAD, *rows], left=1),
     ]
     if program.stays_in_arena:

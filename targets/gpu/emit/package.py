@@ -108,7 +108,7 @@ def _launch(op: object, buffers: Buffers) -> m.Launch:
     assert isinstance(op, tile.Launch)
     values = (*op.operation.operands, *op.results)
     numbers = tuple(buffers.number(value, SPACE) for value in values)
-    return m.Launch(op.kernel, numbers, node_names(op.location))
+    return m.Launch(op.kernel, numbers, node_names(op.location), len(op.results))
 
 
 def _layout(value: ir.Value) -> str:

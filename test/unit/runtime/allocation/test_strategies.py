@@ -17,6 +17,8 @@ LINE = 64
 class Recorder:
     """Hand out addresses far apart, and note what is asked for."""
 
+    maps_lazily = True
+
     def __init__(self) -> None:
         self.events: list[tuple[Any, ...]] = []
         self._next = 0
