@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 
 from ...dialects.core.errors import CompileError, Diagnostic
 from ...runtime.c.sources import sources
+from ...runtime.contents import STATE_ENTRY
 from ...runtime.cpu.code import CpuRequirements
 from ...runtime.cpu.part import CpuPart
 from ...runtime.cpu.step import CpuStep
@@ -21,8 +22,7 @@ from .assembly import Assembly
 from .tables import header, tables
 
 _LIBRARY = Path(__file__).with_name("library.c")
-_SHARED = ("error.c", "internal.h", "machine.c", "memory.c", "pool.c", "session.c", "trivium.h")
-_USED = (*_SHARED, "types.c")
+_USED = ("error.c", "internal.h", "machine.c", "memory.c", "pool.c", "session.c", "trivium.h")
 """What a model's library has of libtrivium."""
 
 _FLAGS = "-std=c11 -O2 -fPIC -fvisibility=hidden -pthread -shared -DTRIVIUM_API="
@@ -82,9 +82,10 @@ def _faults(manifest: Manifest) -> Iterator[Diagnostic]:
         names = ", ".join(symbol.name for symbol in manifest.symbols)
         text = f"sizes {names} change from run to run, must be known in a library"
         yield Diagnostic("model", text, ("give them by --shape NAME=SIZE",))
-    if manifest.carried:
-        names = ", ".join(pair.output for pair in manifest.carried)
-        yield Diagnostic(names, "is state, which a library does not carry", (advice,))
+    for pair in manifest.carried:
+        if pair.in_place and not pair.is_bound:
+            text = "is updated in place in memory of a caller, which no library does"
+            yield Diagnostic(pair.input, text, ("bind it by --state OUTPUT=INPUT",))
     if manifest.has_text:
         yield Diagnostic("model", "has tensors of text, which a library does not take", (advice,))
     if manifest.settings.cores:
@@ -110,6 +111,7 @@ def _write_sources(package: Package, machine: CpuRequirements, place: Path, name
     code = [each for each in package.entries if each.rpartition("/")[0] + "/" == machine.folder]
     assembly.add_objects({each: package.entries[each] for each in (*code, CODE)})
     assembly.add_data("model_weights", package.weights)
+    assembly.add_data("model_state", package.entries.get(STATE_ENTRY, b""))
     (place / "model.S").write_text(assembly.text)
     (place / _BLOB).write_bytes(assembly.data)
 

@@ -32,6 +32,9 @@ static status load(trivium_error *error) {
     package.manifest = MANIFEST;
     package.inputs = INPUTS;
     package.outputs = OUTPUTS;
+    package.input_count = INPUT_COUNT;
+    package.output_count = OUTPUT_COUNT;
+    package.state = model_state;
     package.weights = model_weights;
     set_programs(&package.manifest.load_steps, LOAD_PROGRAMS);
     set_programs(&package.manifest.steps, PROGRAMS);
@@ -70,6 +73,10 @@ EXPORTED int MODEL(create)(trivium_session **session, unsigned threads, trivium_
 EXPORTED int MODEL(run)(trivium_session *session, const void *const inputs[],
                         void *const outputs[], trivium_error *error) {
     return trivium_session_run(session, inputs, outputs, error);
+}
+
+EXPORTED int MODEL(reset)(trivium_session *session, trivium_error *error) {
+    return trivium_session_reset(session, error);
 }
 
 EXPORTED void MODEL(free)(trivium_session *session) {

@@ -1,7 +1,7 @@
 """The header of a model's library, and the tables of C that stand for its manifest."""
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from ...runtime.contents import Buffer, Port
 from ...runtime.cpu.code import CpuRequirements
@@ -54,6 +54,9 @@ int {name}_create({name}_session **session, unsigned threads, {name}_error *erro
 int {name}_run({name}_session *session, const void *const inputs[], void *const outputs[],
     {name}_error *error);
 
+/* Let values that a session carries from run to run begin anew; return the status of the error. */
+int {name}_reset({name}_session *session, {name}_error *error);
+
 /* Free a session that is not running, or NULL. */
 void {name}_free({name}_session *session);
 
@@ -69,12 +72,24 @@ def header(name: str, manifest: Manifest, machine: CpuRequirements) -> str:
     """Return the header of a model whose functions begin with `name`."""
     sizes = [
         line
-        for kind, ports in (("INPUT", manifest.inputs), ("OUTPUT", manifest.outputs))
+        for kind, ports in (("INPUT", given(manifest)), ("OUTPUT", returned(manifest)))
         for line in _sizes(f"{name.upper()}_{kind}", ports)
     ]
     known = {"name": name, "NAME": name.upper(), "version": __version__}
     source = _comment(manifest.source)
     return _HEADER.format(source=source, machine=machine.machine, sizes="\n".join(sizes), **known)
+
+
+def given(manifest: Manifest) -> list[Port]:
+    """Return the inputs of a run: those that are no state of a session."""
+    held = {pair.input for pair in manifest.carried if pair.is_bound}
+    return [port for port in manifest.inputs if port.name not in held]
+
+
+def returned(manifest: Manifest) -> list[Port]:
+    """Return the outputs of a run."""
+    held = {pair.output for pair in manifest.carried if pair.is_bound}
+    return [port for port in manifest.outputs if port.name not in held]
 
 
 def _sizes(prefix: str, ports: Sequence[Port]) -> Iterator[str]:
@@ -95,21 +110,21 @@ def tables(name: str, manifest: Manifest, machine: CpuRequirements) -> str:
 
     Of the manifest, they have what a session needs: the types of ports, where outputs are, steps.
     """
-    inputs, outputs = manifest.inputs, manifest.outputs
-    memory, count = manifest.memory, len(inputs)
+    memory, ports = manifest.memory, (*manifest.inputs, *manifest.outputs)
+    updated = manifest.updated.keys()
     lines = [
         f"#define MODEL(function) {name}_##function",
-        "extern const void *const model_weights;",
+        "extern const void *const model_weights, *const model_state;",
         "extern submit_function submit;",
         "extern work_function work;",
         "extern stop_function stop;",
         *_steps("", _native(manifest.steps)),
         *_steps("LOAD_", _native(manifest.load_steps)),
-        *_shapes([port.shape for port in (*inputs, *outputs)], "shape"),
-        _array("trivium_port INPUTS", [_port(port, i) for i, port in enumerate(inputs)]),
-        _array("trivium_port OUTPUTS", [_port(port, count + i) for i, port in enumerate(outputs)]),
-        _array("port OUTPUT_BUFFERS", [f"{{.buffer = {i}}}" for i, _ in enumerate(outputs)]),
-        *_buffers([manifest.buffers[port.buffer] for port in outputs]),
+        *_shapes([port.shape for port in ports], "shape"),
+        *_ports("INPUT", manifest.inputs, given(manifest), 0, ()),
+        *_ports("OUTPUT", manifest.outputs, returned(manifest), len(manifest.inputs), updated),
+        *_carried(manifest),
+        *_buffers(manifest.buffers[port.buffer] for port in ports),
         _array("const char *features", map(_text, machine.features)),
         _array(
             "machine MACHINES",
@@ -119,9 +134,10 @@ def tables(name: str, manifest: Manifest, machine: CpuRequirements) -> str:
             ],
         ),
         "static const manifest MANIFEST = {",
-        f"    .inputs = {{NULL, {count}}},",
-        f"    .outputs = {{OUTPUT_BUFFERS, {len(outputs)}}},",
-        f"    .buffers = {{BUFFERS, {len(outputs)}}},",
+        f"    .inputs = {{INPUT_PORTS, {len(manifest.inputs)}}},",
+        f"    .outputs = {{OUTPUT_PORTS, {len(manifest.outputs)}}},",
+        f"    .buffers = {{BUFFERS, {len(ports)}}},",
+        f"    .carried = {{CARRIED, {len(manifest.carried)}}},",
         f"    .steps = {{STEPS, {len(manifest.steps)}}},",
         f"    .load_steps = {{LOAD_STEPS, {len(manifest.load_steps)}}},",
         "    .machines = {MACHINES, 1},",
@@ -150,13 +166,43 @@ def _shapes(shapes: Iterable[Sequence[Size]], name: str) -> Iterator[str]:
         yield _array(f"int64_t {name}_{i}", map(str, shape))
 
 
-def _port(port: Port, number: int) -> str:
-    width, size = itemsize(port.dtype), _bytes(port)
-    shape = f"shape_{number}, {len(port.shape)}"
-    return f"{{{_text(port.name)}, {_text(port.dtype)}, {shape}, {width}, {size}}}"
+def _ports(
+    kind: str, ports: Sequence[Port], used: Sequence[Port], first: int, updated: Collection[str]
+) -> Iterator[str]:
+    """Yield the tables of all inputs or outputs, and of those that callers give or get.
+
+    The shapes and the buffers of ports are numbered, from `first` on. Those that are `updated` are
+    in the memory of an input.
+    """
+    shown, listed = list[str](), list[str]()
+    for number, port in enumerate(ports, first):
+        shape, dtype, name = f"shape_{number}", _text(port.dtype), _text(port.name)
+        rank, held = len(port.shape), int(port not in used)
+        flags = f"{held}, {int(port.name in updated)}"
+        listed.append(f"{{{name}, {{{shape}, {rank}}}, {dtype}, {number}, {flags}}}")
+        width, size = itemsize(port.dtype), _bytes(port)
+        if not held:
+            shown.append(f"{{{name}, {dtype}, {shape}, {rank}, {width}, {size}}}")
+    yield f"#define {kind}_COUNT {len(shown)}"
+    yield _array(f"trivium_port {kind}S", shown)
+    yield _array(f"port {kind}_PORTS", listed)
 
 
-def _buffers(buffers: Sequence[Buffer]) -> Iterator[str]:
+def _carried(manifest: Manifest) -> Iterator[str]:
+    inputs = [port.name for port in manifest.inputs]
+    outputs = [port.name for port in manifest.outputs]
+    yield _array("int64_t initial", [str(pair.initial or 0) for pair in manifest.carried])
+    pairs = list[str]()
+    for i, pair in enumerate(manifest.carried):
+        initial = "NULL" if pair.initial is None else f"&initial[{i}]"
+        numbers = f"{outputs.index(pair.output)}, {inputs.index(pair.input)}"
+        flags = f"{int(not pair.is_bound)}, {int(pair.in_place)}"
+        pairs.append(f'{{"", "", {initial}, {flags}, {numbers}}}')
+    yield _array("carried CARRIED", pairs)
+
+
+def _buffers(listed: Iterable[Buffer]) -> Iterator[str]:
+    buffers = tuple(listed)
     yield from _shapes([buffer.shape for buffer in buffers], "stored")
     yield _array(
         "buffer BUFFERS",

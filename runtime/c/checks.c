@@ -129,10 +129,19 @@ static status check_inputs(const manifest *manifest, trivium_error *error) {
     return TRIVIUM_OK;
 }
 
+/* Return whether steps of a run may write to a base. */
+static bool is_written(const manifest *manifest, int64_t base) {
+    for (size_t i = 0; i < manifest->carried.count; i++) {
+        const carried *each = AT(manifest->carried, carried, i);
+        if (each->in_place && base == (int64_t)(FIRST_PORT + each->input_number))
+            return true;
+    }
+    return base == ARENA || base >= (int64_t)(FIRST_PORT + manifest->inputs.count);
+}
+
 /* Check the numbers of buffers of a step; at load, they must be constants. */
 static status check_step(const manifest *manifest, const step *step, bool at_load,
                          const char *where, size_t number, trivium_error *error) {
-    int64_t first_output = (int64_t)(FIRST_PORT + manifest->inputs.count);
     for (int kind = 0; kind < 2; kind++) {
         const list *indices = kind ? &step->results : &step->operands;
         for (size_t i = 0; i < indices->count; i++) {
@@ -145,7 +154,7 @@ static status check_step(const manifest *manifest, const step *step, bool at_loa
                                manifest->buffers.count);
             int64_t base = AT(manifest->buffers, buffer, index)->base;
             bool allowed = at_load ? base == PREPARED || (base == WEIGHTS && !kind)
-                                   : !kind || base == ARENA || base >= first_output;
+                                   : !kind || is_written(manifest, base);
             if (!allowed)
                 return CORRUPT("manifest: '%s[%zu]' %s buffer %lld, which is in base %lld", where,
                                number, kind ? "must not write to" : "must not read",
@@ -223,7 +232,7 @@ static status check_entries(const manifest *manifest, archive *archive, trivium_
     return TRIVIUM_OK;
 }
 
-status check_manifest(const manifest *manifest, archive *archive, heap *heap,
+status check_manifest(manifest *manifest, archive *archive, heap *heap,
                       trivium_error *error) {
     TRY(check_entries(manifest, archive, error));
     TRY(check_memory(manifest, archive, error));
@@ -239,6 +248,7 @@ status check_manifest(const manifest *manifest, archive *archive, heap *heap,
     TRY(check_ports(manifest, &manifest->inputs, "inputs", heap, error));
     TRY(check_ports(manifest, &manifest->outputs, "outputs", heap, error));
     TRY(check_inputs(manifest, error));
+    TRY(check_carried(manifest, archive, error));
     TRY(check_range(manifest->threads, 0, MOST_THREADS, "settings.threads", error));
     TRY(check_steps(manifest, error));
     return check_kernels(manifest, archive, error);

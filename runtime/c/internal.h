@@ -132,9 +132,15 @@ typedef struct json {
 } json;
 
 /* Parse a document, whose texts are then in `text`: that has a zero behind its `size`. */
-status parse_json(const json **document, char *text, size_t size, heap *heap,
-                  trivium_error *error);
+status parse_json(const json **document, char *text, size_t size, heap *heap, trivium_error *error);
 const json *json_field(const json *object, const char *name);
+
+/* Return a field that is a text, or "". */
+const char *json_text(const json *object, const char *name);
+
+/* unsupported.c */
+
+status check_support(const json *document, trivium_error *error);
 
 /* manifest.c */
 
@@ -148,6 +154,8 @@ typedef struct port {
     list shape; /* of int64_t */
     const char *dtype;
     int64_t buffer;
+    bool held;     /* by sessions, as state: neither given nor returned */
+    bool in_place; /* an output that is the new value of an input, in its memory */
 } port;
 
 typedef struct buffer {
@@ -184,6 +192,17 @@ typedef struct step {
     uintptr_t program; /* the address of its function, once code is linked */
 } step;
 
+/* An output that is the new value of an input, for the next run. */
+typedef struct carried {
+    const char *output;
+    const char *input;
+    const int64_t *initial; /* the place in `state.bin` of what it begins with; NULL for zeros */
+    bool is_unbound;        /* to be carried by the caller */
+    bool in_place;
+    size_t output_number; /* filled in by the checks */
+    size_t input_number;
+} carried;
+
 typedef struct manifest {
     list inputs;     /* of port */
     list outputs;    /* of port */
@@ -193,6 +212,7 @@ typedef struct manifest {
     list load_steps; /* of step */
     list kernels;    /* of kernel */
     list machines;   /* of machine */
+    list carried;    /* of carried */
     struct {
         int64_t arena_bytes;
         int64_t arena_lower_bound;
@@ -203,32 +223,32 @@ typedef struct manifest {
     int64_t threads;
 } manifest;
 
+/* memory.c: the bytes of one element of a type, 0 for no type; those of a checked tensor. */
+int64_t item_bytes(const char *dtype);
+int64_t tensor_bytes(const list *shape, const char *dtype);
+int64_t buffer_bytes(const buffer *buffer);
+
 #define AT(list, type, number) (&((type *)(list).items)[number])
 
 /* Decode a manifest; what this library cannot run is refused by name. */
-status decode_manifest(manifest *manifest, const json *document, heap *heap,
-                       trivium_error *error);
-
-/* types.c */
-
-/* Return the bytes of one element of a type, 0 for no type. */
-int64_t item_bytes(const char *dtype);
-
-/* Return the bytes of a tensor, of a buffer, of a checked manifest. */
-int64_t tensor_bytes(const list *shape, const char *dtype);
-int64_t buffer_bytes(const buffer *buffer);
+status decode_manifest(manifest *manifest, const json *document, heap *heap, trivium_error *error);
 
 /* checks.c */
 
 enum { ARENA, WEIGHTS, PREPARED, FIRST_PORT };
 #define WEIGHTS_ENTRY "weights.bin"
+#define STATE_ENTRY "state.bin"
 #define THREADS_ENTRY "cpu/threads.o"
 #define MOST_THREADS 1024
 #define MOST_BYTES (INT64_C(1) << 47)
 
 /* Check that a manifest is sound: nothing in it lets code read or write out of bounds. */
-status check_manifest(const manifest *manifest, archive *archive, heap *heap,
-                      trivium_error *error);
+status check_manifest(manifest *manifest, archive *archive, heap *heap, trivium_error *error);
+
+/* carried.c */
+
+/* Check what is carried from run to run, and mark the ports that sessions hold. */
+status check_carried(manifest *manifest, const archive *archive, trivium_error *error);
 
 /* machine.c */
 
@@ -361,8 +381,11 @@ struct trivium_package {
     const void *weights;
     mapping weights_copy; /* where those of the file are not on a cache line */
     mapping prepared;
-    trivium_port *inputs;
+    const unsigned char *state; /* what state begins with, where that is not zeros */
+    trivium_port *inputs;       /* those that are not held by sessions */
     trivium_port *outputs;
+    size_t input_count;
+    size_t output_count;
     atomic_int references; /* of the one who opened it and of its sessions */
 };
 

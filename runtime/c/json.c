@@ -213,7 +213,8 @@ static status read_value(reader *reader, json *node, int depth) {
     }
     if (take_word(reader, "null"))
         return TRIVIUM_OK;
-    if (take_word(reader, "true") || take_word(reader, "false")) {
+    node->value.integer = take_word(reader, "true");
+    if (node->value.integer || take_word(reader, "false")) {
         node->kind = JSON_BOOLEAN;
         return TRIVIUM_OK;
     }
@@ -244,4 +245,9 @@ const json *json_field(const json *object, const char *name) {
     while (found && strcmp(found->name, name))
         found = found->next;
     return found;
+}
+
+const char *json_text(const json *object, const char *name) {
+    const json *found = json_field(object, name);
+    return found && found->kind == JSON_TEXT ? found->value.text : "";
 }

@@ -7,12 +7,13 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { VERSION = 8, SYMBOLIC_VERSION = 9 };
-
 typedef enum field_kind {
     ANY,
     TEXT,
     INTEGER,
+    OPTIONAL_INTEGER, /* or null: a pointer to it, or NULL */
+    BOOLEAN,
+    UNLESS, /* a boolean, of which the opposite is stored */
     NUMBER,
     INTEGERS,
     TEXTS,
@@ -84,6 +85,15 @@ static const field SETTINGS_FIELDS[] = {
 };
 static const record SETTINGS = RECORD_OF(SETTINGS_FIELDS, manifest, NULL);
 
+static const field CARRIED_FIELDS[] = {
+    PUT(carried, output, TEXT),
+    PUT(carried, input, TEXT),
+    {"initial", OPTIONAL_INTEGER, true, offsetof(carried, initial), NULL},
+    {"is_bound", UNLESS, true, offsetof(carried, is_unbound), NULL},
+    {"in_place", BOOLEAN, true, offsetof(carried, in_place), NULL},
+};
+static const record CARRIED = RECORD_OF(CARRIED_FIELDS, carried, NULL);
+
 static const field KERNEL_FIELDS[] = {
     PUT(kernel, symbol, TEXT),
     PUT(kernel, object, TEXT),
@@ -136,6 +146,7 @@ static const field MANIFEST_FIELDS[] = {
     SKIP("spaces", EMPTY),
     SKIP("parts", ANY),
     PUT_RECORDS(entries, &ENTRY),
+    {"carried", RECORDS, true, offsetof(manifest, carried), &CARRIED},
     SKIP_OPTIONAL("kept", TEXTS),
     {"settings", RECORD, true, 0, &SETTINGS},
     PUT_RECORDS(steps, &STEP),
@@ -211,6 +222,16 @@ static status decode_list(const decoder *decoder, const json *value, const field
     return TRIVIUM_OK;
 }
 
+/* Keep an integer, and put a pointer to it. */
+static status keep_integer(const decoder *decoder, const json *value, char *to) {
+    int64_t *kept = heap_take(decoder->heap, 1, sizeof *kept);
+    if (!kept)
+        return no_memory(decoder);
+    *kept = value->value.integer;
+    memcpy(to, &kept, sizeof kept);
+    return TRIVIUM_OK;
+}
+
 static status decode_field(const decoder *decoder, const json *value, const field *field,
                            char *record, const place *where) {
     char *to = field->to == NOWHERE ? NULL : record + field->to;
@@ -228,6 +249,18 @@ static status decode_field(const decoder *decoder, const json *value, const fiel
             return refuse(decoder, where, "must be an integer of 64 bits");
         if (to)
             memcpy(to, &value->value.integer, sizeof value->value.integer);
+        return TRIVIUM_OK;
+    case OPTIONAL_INTEGER:
+        if (value->kind != JSON_INTEGER && value->kind != JSON_NULL)
+            return refuse(decoder, where, "must be an integer of 64 bits or null");
+        if (value->kind == JSON_INTEGER)
+            return keep_integer(decoder, value, to);
+        return TRIVIUM_OK;
+    case BOOLEAN:
+    case UNLESS:
+        if (value->kind != JSON_BOOLEAN)
+            return refuse(decoder, where, "must be a boolean");
+        *(bool *)to = value->value.integer == (field->kind == BOOLEAN);
         return TRIVIUM_OK;
     case NUMBER:
         return value->kind == JSON_NUMBER ? TRIVIUM_OK
@@ -282,86 +315,6 @@ static status decode_record(const decoder *decoder, const json *value, const rec
     return TRIVIUM_OK;
 }
 
-static const char *text_of(const json *object, const char *name) {
-    const json *found = json_field(object, name);
-    return found && found->kind == JSON_TEXT ? found->value.text : "";
-}
-
-/* Refuse steps of other kinds by the nodes that they do. */
-static status check_steps(const json *document, const char *name, trivium_error *error) {
-    const json *steps = json_field(document, name);
-    if (!steps || steps->kind != JSON_LIST)
-        return TRIVIUM_OK; /* the tables refuse it */
-    size_t number = 0;
-    for (const json *each = steps->value.first; each; each = each->next, number++) {
-        const char *kind = text_of(each, "kind"), *reason = text_of(each, "reason");
-        const json *nodes = json_field(each, "nodes");
-        if (!strcmp(kind, "cpu") || each->kind != JSON_OBJECT)
-            continue;
-        bool named = nodes && nodes->kind == JSON_LIST && nodes->count &&
-                     nodes->value.first->kind == JSON_TEXT;
-        return UNSUPPORTED("%.60s: error: '%.60s' op is %s[%zu] of kind '%.30s'%s%.150s, must be "
-                           "native code: run the package with Python, or compile it for the "
-                           "target cpu with --strict",
-                           named ? nodes->value.first->value.text : "(no node)",
-                           text_of(each, "op"), name, number, kind, *reason ? ", because " : "",
-                           reason);
-    }
-    return TRIVIUM_OK;
-}
-
-/* Refuse what this library cannot run, before anything is decoded. */
-static status check_abilities(const json *document, trivium_error *error) {
-    static const struct {
-        const char *field, *is;
-    } features[] = {
-        {"carried", "carries state from run to run"},
-        {"strings", "has text"},
-        {"spaces", "uses the memory of a device"},
-        {"exact", "has programs for exact sizes"},
-        {"symbols", "has sizes that change from run to run"},
-        {"named_sizes", "has sizes that change from run to run"},
-        {"checks", "has sizes that change from run to run"},
-        {"regions", "has sizes that change from run to run"},
-        {"carried_arenas", "has loops"},
-        {"only_exact", "has programs for exact sizes alone"},
-    };
-    for (size_t i = 0; i < COUNT(features); i++) {
-        const json *found = json_field(document, features[i].field);
-        if (found && (found->kind != JSON_LIST || found->count))
-            return UNSUPPORTED("the package %s (manifest: '%s'), which libtrivium lacks: run it "
-                               "with Python, or compile the model without",
-                               features[i].is, features[i].field);
-    }
-    const json *settings = json_field(document, "settings");
-    const json *cores = settings ? json_field(settings, "cores") : NULL;
-    if (cores && cores->kind == JSON_LIST && cores->count)
-        return UNSUPPORTED("the package binds threads to cores, which libtrivium does not: "
-                           "compile the model without --cores");
-    TRY(check_steps(document, "load_steps", error));
-    return check_steps(document, "steps", error);
-}
-
-static status check_version(const json *document, trivium_error *error) {
-    const json *version = json_field(document, "version");
-    if (strcmp(text_of(document, "format"), "trivium"))
-        return CORRUPT("manifest: 'format' must be 'trivium'");
-    if (!version || version->kind != JSON_INTEGER)
-        return CORRUPT("manifest: 'version' must be an integer of 64 bits");
-    long long number = version->value.integer;
-    if (number < VERSION)
-        return CORRUPT("manifest: 'version' is %lld, this library reads %d: compile the model "
-                       "again", number, VERSION);
-    if (number > SYMBOLIC_VERSION)
-        return UNSUPPORTED("manifest: 'version' is %lld, this library reads %d: update the "
-                           "library or compile the model again with this version",
-                           number, VERSION);
-    if (number == SYMBOLIC_VERSION)
-        return UNSUPPORTED("the package has sizes that change from run to run, which libtrivium "
-                           "lacks: compile the model with its sizes given by --shape");
-    return TRIVIUM_OK;
-}
-
 /* Decode the part for CPUs; those of other targets say nothing that a run needs. */
 static status decode_parts(const decoder *decoder, manifest *manifest, const json *parts) {
     bool found = false;
@@ -370,9 +323,9 @@ static status decode_parts(const decoder *decoder, manifest *manifest, const jso
         return refuse(decoder, &list, "must be a list");
     place here = {&list, NULL, 0};
     for (const json *each = parts->value.first; each; each = each->next, here.number++) {
-        if (!*text_of(each, "kind"))
+        if (!*json_text(each, "kind"))
             return refuse(decoder, &here, "must have a kind");
-        if (strcmp(text_of(each, "kind"), "cpu"))
+        if (strcmp(json_text(each, "kind"), "cpu"))
             continue;
         if (found)
             return refuse(decoder, &here, "is of kind 'cpu', as is an earlier one");
@@ -385,8 +338,7 @@ static status decode_parts(const decoder *decoder, manifest *manifest, const jso
 status decode_manifest(manifest *manifest, const json *document, heap *heap,
                        trivium_error *error) {
     decoder decoder = {heap, error};
-    TRY(check_version(document, error));
-    TRY(check_abilities(document, error));
+    TRY(check_support(document, error));
     TRY(decode_record(&decoder, document, &MANIFEST, manifest, NULL));
     return decode_parts(&decoder, manifest, json_field(document, "parts"));
 }

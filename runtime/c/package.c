@@ -156,19 +156,31 @@ static status prepare_weights(trivium_package *package, trivium_error *error) {
     return TRIVIUM_OK;
 }
 
-static status list_ports(trivium_port **made, const list *ports, heap *heap,
+static status prepare_state(trivium_package *package, trivium_error *error) {
+    const entry *found = find_entry(&package->archive, STATE_ENTRY);
+    if (!found || !found->size || !package->manifest.carried.count)
+        return TRIVIUM_OK;
+    package->state = bytes_of(package, found).data;
+    return check_entry(package, found, error);
+}
+
+/* List the ports that callers give or get. */
+static status list_ports(trivium_port **made, size_t *count, const list *ports, heap *heap,
                          trivium_error *error) {
     *made = heap_take(heap, ports->count, sizeof **made);
     if (!*made)
         return SYSTEM("the system has no memory for a manifest");
     for (size_t i = 0; i < ports->count; i++) {
         const port *each = AT(*ports, port, i);
-        (*made)[i] = (trivium_port){.name = each->name,
-                                    .dtype = each->dtype,
-                                    .shape = each->shape.items,
-                                    .rank = each->shape.count,
-                                    .item_bytes = (size_t)item_bytes(each->dtype),
-                                    .size_bytes = (size_t)tensor_bytes(&each->shape, each->dtype)};
+        if (each->held)
+            continue;
+        (*made)[(*count)++] =
+            (trivium_port){.name = each->name,
+                           .dtype = each->dtype,
+                           .shape = each->shape.items,
+                           .rank = each->shape.count,
+                           .item_bytes = (size_t)item_bytes(each->dtype),
+                           .size_bytes = (size_t)tensor_bytes(&each->shape, each->dtype)};
     }
     return TRIVIUM_OK;
 }
@@ -177,10 +189,11 @@ static status load(trivium_package *package, trivium_error *error) {
     TRY(read_manifest(package, error));
     heap *heap = &package->heap;
     const manifest *manifest = &package->manifest;
-    TRY(list_ports(&package->inputs, &manifest->inputs, heap, error));
-    TRY(list_ports(&package->outputs, &manifest->outputs, heap, error));
+    TRY(list_ports(&package->inputs, &package->input_count, &manifest->inputs, heap, error));
+    TRY(list_ports(&package->outputs, &package->output_count, &manifest->outputs, heap, error));
     TRY(link_code(package, error));
     TRY(prepare_weights(package, error));
+    TRY(prepare_state(package, error));
     TRY(map_memory(&package->prepared, (uint64_t)manifest->memory.prepared_bytes,
                    "its constants", error));
     return run_load_steps(package, error);
@@ -240,19 +253,19 @@ void trivium_close(trivium_package *package) {
 }
 
 size_t trivium_input_count(const trivium_package *package) {
-    return package->manifest.inputs.count;
+    return package->input_count;
 }
 
 size_t trivium_output_count(const trivium_package *package) {
-    return package->manifest.outputs.count;
+    return package->output_count;
 }
 
 const trivium_port *trivium_input(const trivium_package *package, size_t number) {
-    return number < package->manifest.inputs.count ? &package->inputs[number] : NULL;
+    return number < package->input_count ? &package->inputs[number] : NULL;
 }
 
 const trivium_port *trivium_output(const trivium_package *package, size_t number) {
-    return number < package->manifest.outputs.count ? &package->outputs[number] : NULL;
+    return number < package->output_count ? &package->outputs[number] : NULL;
 }
 
 const char *trivium_machine(const trivium_package *package) {

@@ -102,7 +102,8 @@ void pool_leave(pool *pool, const int64_t *job) {
 void pool_free(pool *pool) {
     if (!pool)
         return;
-    pool->stop(pool->words);
+    if (pool->started)
+        pool->stop(pool->words);
     for (unsigned i = 1; i <= pool->started; i++)
         pthread_join(pool->workers[i].thread, NULL);
     pthread_mutex_destroy(&pool->lock);

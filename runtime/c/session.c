@@ -1,4 +1,4 @@
-/* Run a package: a session has an arena, and a job for each step. */
+/* Run a package: a session has an arena, a job for each step, and state. */
 #include "internal.h"
 
 #include <stdlib.h>
@@ -10,6 +10,7 @@ struct trivium_session {
     int64_t **jobs;    /* one for each step */
     void **bases;      /* where the memory of each base is, as native code finds it */
     mapping arena;
+    mapping state; /* of inputs that sessions hold, and of outputs that become them */
     mapping own; /* what threads but the first have for themselves */
     unsigned threads;
     atomic_flag running;
@@ -22,6 +23,7 @@ static void free_session(trivium_session *session) {
         free(session->jobs[i]);
     }
     unmap_memory(&session->arena);
+    unmap_memory(&session->state);
     unmap_memory(&session->own);
     free(session->jobs);
     free(session->bases);
@@ -48,6 +50,48 @@ static int64_t *make_job(const trivium_session *session, const step *step) {
     return job;
 }
 
+static uint64_t aligned(int64_t size) {
+    return ((uint64_t)size + 63) & ~UINT64_C(63);
+}
+
+/* Give the state of a session memory: that of each port that it holds, in order. */
+static status bind_state(trivium_session *session, trivium_error *error) {
+    const manifest *manifest = &session->package->manifest;
+    for (int pass = 0; pass < 2; pass++) {
+        uint64_t used = 0;
+        for (size_t i = 0; i < manifest->inputs.count + manifest->outputs.count; i++) {
+            const port *port = i < manifest->inputs.count
+                                   ? AT(manifest->inputs, struct port, i)
+                                   : AT(manifest->outputs, struct port, i - manifest->inputs.count);
+            if (!port->held || port->in_place)
+                continue;
+            if (pass)
+                session->bases[FIRST_PORT + i] = (char *)session->state.data + used;
+            used += aligned(tensor_bytes(&port->shape, port->dtype));
+        }
+        if (!pass)
+            TRY(map_memory(&session->state, used, "its state", error));
+    }
+    return TRIVIUM_OK;
+}
+
+/* Let state begin with its initial values, or with zeros. */
+static void reset_state(const trivium_session *session) {
+    const manifest *manifest = &session->package->manifest;
+    for (size_t i = 0; i < manifest->carried.count; i++) {
+        const carried *pair = AT(manifest->carried, carried, i);
+        const port *input = AT(manifest->inputs, port, pair->input_number);
+        size_t size = (size_t)tensor_bytes(&input->shape, input->dtype);
+        void *to = session->bases[FIRST_PORT + pair->input_number];
+        if (!size || pair->is_unbound)
+            continue;
+        if (pair->initial)
+            memcpy(to, session->package->state + *pair->initial, size);
+        else
+            memset(to, 0, size);
+    }
+}
+
 static status fill_session(trivium_session *session, trivium_error *error) {
     const trivium_package *package = session->package;
     const manifest *manifest = &package->manifest;
@@ -66,6 +110,8 @@ static status fill_session(trivium_session *session, trivium_error *error) {
     session->bases[ARENA] = session->arena.data;
     session->bases[WEIGHTS] = (void *)(uintptr_t)package->weights;
     session->bases[PREPARED] = package->prepared.data;
+    TRY(bind_state(session, error));
+    reset_state(session);
     for (size_t i = 0; i < session->steps->count; i++) {
         session->jobs[i] = make_job(session, AT(*session->steps, step, i));
         if (!session->jobs[i])
@@ -159,8 +205,8 @@ static bool overlap(const void *one, size_t size, const void *two, size_t other)
 /* Check that outputs share memory with nothing else that is given. */
 static status check_apart(const trivium_package *package, const void *const inputs[],
                           void *const outputs[], trivium_error *error) {
-    size_t input_count = package->manifest.inputs.count;
-    for (size_t i = 0; i < package->manifest.outputs.count; i++) {
+    size_t input_count = package->input_count;
+    for (size_t i = 0; i < package->output_count; i++) {
         const trivium_port *output = &package->outputs[i];
         for (size_t j = 0; j < input_count + i; j++) {
             bool is_input = j < input_count;
@@ -177,14 +223,26 @@ static status check_apart(const trivium_package *package, const void *const inpu
 
 static status check_arrays(const trivium_package *package, const void *const inputs[],
                            void *const outputs[], trivium_error *error) {
-    const manifest *manifest = &package->manifest;
-    if ((manifest->inputs.count && !inputs) || (manifest->outputs.count && !outputs))
+    if ((package->input_count && !inputs) || (package->output_count && !outputs))
         return ARGUMENT("inputs or outputs is NULL");
-    for (size_t i = 0; i < manifest->inputs.count; i++)
+    for (size_t i = 0; i < package->input_count; i++)
         TRY(check_array(&package->inputs[i], inputs[i], "input", error));
-    for (size_t i = 0; i < manifest->outputs.count; i++)
+    for (size_t i = 0; i < package->output_count; i++)
         TRY(check_array(&package->outputs[i], outputs[i], "output", error));
     return check_apart(package, inputs, outputs, error);
+}
+
+/* Bind the arrays of a run to the bases of ports that the session does not hold. */
+static void bind_arrays(const trivium_session *session, const void *const inputs[],
+                        void *const outputs[]) {
+    const manifest *manifest = &session->package->manifest;
+    void **base = session->bases + FIRST_PORT;
+    for (size_t i = 0; i < manifest->inputs.count; i++, base++)
+        if (!AT(manifest->inputs, port, i)->held)
+            *base = (void *)(uintptr_t)*inputs++;
+    for (size_t i = 0; i < manifest->outputs.count; i++, base++)
+        if (!AT(manifest->outputs, port, i)->held)
+            *base = *outputs++;
 }
 
 /* Copy outputs that no step writes, because they are elsewhere: constants, inputs, others. */
@@ -192,13 +250,48 @@ static void copy_outputs(const trivium_session *session) {
     const manifest *manifest = &session->package->manifest;
     size_t base = FIRST_PORT + manifest->inputs.count;
     for (size_t i = 0; i < manifest->outputs.count; i++, base++) {
-        int64_t number = AT(manifest->outputs, port, i)->buffer;
-        const buffer *buffer = AT(manifest->buffers, struct buffer, number);
+        const port *port = AT(manifest->outputs, struct port, i);
+        const buffer *buffer = AT(manifest->buffers, struct buffer, port->buffer);
         int64_t size = buffer_bytes(buffer);
-        if (buffer->base != (int64_t)base && size)
+        if (buffer->base != (int64_t)base && size && !port->in_place)
             memcpy(session->bases[base], (char *)session->bases[buffer->base] + buffer->offset,
                    (size_t)size);
     }
+}
+
+/* Make what a run has written as state the input of the next one. */
+static void advance_state(const trivium_session *session) {
+    const manifest *manifest = &session->package->manifest;
+    for (size_t i = 0; i < manifest->carried.count; i++) {
+        const carried *pair = AT(manifest->carried, carried, i);
+        const port *output = AT(manifest->outputs, port, pair->output_number);
+        if (pair->is_unbound || pair->in_place)
+            continue;
+        size_t from = output->in_place
+                          ? (size_t)AT(manifest->buffers, buffer, output->buffer)->base
+                          : FIRST_PORT + manifest->inputs.count + pair->output_number;
+        size_t size = (size_t)tensor_bytes(&output->shape, output->dtype);
+        if (size)
+            memcpy(session->bases[FIRST_PORT + pair->input_number], session->bases[from], size);
+    }
+}
+
+/* Begin a call that no other may interrupt. */
+static status begin(trivium_session *session, trivium_error *error) {
+    if (atomic_flag_test_and_set(&session->running))
+        return ARGUMENT("the session is running: create one for each thread");
+    return TRIVIUM_OK;
+}
+
+trivium_status trivium_session_reset(trivium_session *session, trivium_error *given) {
+    trivium_error unused, *error = given ? given : &unused;
+    *error = (trivium_error){TRIVIUM_OK, ""};
+    if (!session)
+        return ARGUMENT("session is NULL");
+    TRY(begin(session, error));
+    reset_state(session);
+    atomic_flag_clear(&session->running);
+    return TRIVIUM_OK;
 }
 
 trivium_status trivium_session_run(trivium_session *session, const void *const inputs[],
@@ -207,17 +300,12 @@ trivium_status trivium_session_run(trivium_session *session, const void *const i
     *error = (trivium_error){TRIVIUM_OK, ""};
     if (!session)
         return ARGUMENT("session is NULL");
-    const manifest *manifest = &session->package->manifest;
     TRY(check_arrays(session->package, inputs, outputs, error));
-    if (atomic_flag_test_and_set(&session->running))
-        return ARGUMENT("the session is running: create one for each thread");
-    void **ports = session->bases + FIRST_PORT;
-    for (size_t i = 0; i < manifest->inputs.count; i++)
-        *ports++ = (void *)(uintptr_t)inputs[i];
-    for (size_t i = 0; i < manifest->outputs.count; i++)
-        *ports++ = outputs[i];
+    TRY(begin(session, error));
+    bind_arrays(session, inputs, outputs);
     do_steps(session);
     copy_outputs(session);
+    advance_state(session);
     atomic_flag_clear(&session->running);
     return TRIVIUM_OK;
 }

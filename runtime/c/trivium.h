@@ -104,6 +104,10 @@ TRIVIUM_API trivium_status trivium_session_create(trivium_package *package, unsi
 TRIVIUM_API trivium_status trivium_session_run(trivium_session *session, const void *const inputs[],
                                                void *const outputs[], trivium_error *error);
 
+/* Let state begin anew: values that a session carries from run to run, which are neither among
+ * the inputs nor among the outputs. */
+TRIVIUM_API trivium_status trivium_session_reset(trivium_session *session, trivium_error *error);
+
 /* Free a session, or NULL. It must not be running. */
 TRIVIUM_API void trivium_session_free(trivium_session *session);
 

@@ -123,6 +123,12 @@ class Session {
         Package::check(trivium_session_run(session_.get(), from.data(), to.data(), &error), error);
     }
 
+    /* Let state begin anew. */
+    void reset() {
+        trivium_error error;
+        Package::check(trivium_session_reset(session_.get(), &error), error);
+    }
+
   private:
     struct Free {
         void operator()(trivium_session *session) const { trivium_session_free(session); }

@@ -17,6 +17,7 @@ from trivium.compiler.library.emit import emit_library, name_of
 from trivium.runtime.package import Package
 from trivium.test.unit.runtime.c.c_session import Array, pointers
 from trivium.test.unit.runtime.c.test_c_session import MODELS
+from trivium.test.unit.runtime.c.test_c_state import STREAMS
 from trivium.test.unit.runtime.cpu import test_elf as elf
 from trivium.tools.main import main
 
@@ -102,6 +103,27 @@ def test_a_library_computes_what_a_session_does(name: str, tmp_path: Path) -> No
     )
 
 
+@pytest.mark.parametrize("name", ["sums", "cached"])
+def test_a_library_carries_state(name: str, tmp_path: Path) -> None:
+    need("cc")
+    make, states = STREAMS[name]
+    package = trivium.build(make(), states=states)
+    path, _ = emit_library(package, tmp_path, name)
+    library, handle = ctypes.CDLL(str(path)), ctypes.c_void_p()
+    assert library[f"{name}_create"](ctypes.byref(handle), 1, None) == 0
+    for _ in range(2):  # once more from the start
+        session = trivium.load(package.to_bytes(), threads=1)
+        for number in range(1, 6):
+            x = np.full(package.manifest.inputs[name == "cached"].shape, number, np.float32)
+            expected = session.run({"new" if name == "cached" else "frame": x})
+            made = [np.ones_like(y) for y in expected.values()]
+            tables = pointers([x.ctypes.data]), pointers([y.ctypes.data for y in made])
+            assert library[f"{name}_run"](handle, *tables, None) == 0
+            assert all(map(np.array_equal, made, expected.values()))
+        assert library[f"{name}_reset"](handle, None) == 0
+    library[f"{name}_free"](handle)
+
+
 def test_sessions_come_and_go_in_many_threads(tmp_path: Path) -> None:
     need("cc")
     package = trivium.build(MODELS["narrow"]())  # its constants are computed by the first session
@@ -137,7 +159,9 @@ def test_nothing_is_needed_but_libc(folder: Path) -> None:
     needed = {line.split()[-1] for line in listed.splitlines() if "(NEEDED)" in line}
     assert needed <= {"[libc.so.6]", "[libpthread.so.0]"}
     names = subprocess.run(["nm", "-D", "--defined-only", library], capture_output=True, text=True)
-    assert names.stdout.split()[2::3] == ["my_layer_create", "my_layer_free", "my_layer_run"]
+    assert names.stdout.split()[2::3] == [
+        f"my_layer_{name}" for name in ("create", "free", "reset", "run")
+    ]
     segments = subprocess.run(["readelf", "-lW", library], capture_output=True, text=True).stdout
     assert "RWE" not in segments
 
