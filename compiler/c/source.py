@@ -14,8 +14,8 @@ from ...runtime.cpu.part import CpuPart
 from ...runtime.cpu.step import CpuStep
 from ...runtime.package import Package
 from ...runtime.spelling import spell_names
-from ...targets.cpu.c.helpers import PRELUDE, definitions
 from ...targets.choices import STRICT
+from ...targets.cpu.c.helpers import PRELUDE, definitions
 from .macros import checks
 from .weight_file import data_offset, weight_file
 

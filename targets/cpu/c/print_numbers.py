@@ -4,7 +4,7 @@ No line relies on how a compiler contracts expressions: products that are added 
 calls of `fma_…`. Integers wrap around; indices do not overflow.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from ....dialects.core.errors import Unsupported
@@ -33,7 +33,44 @@ def _call(printer: Printer, op: ir.Operation, function: str) -> None:
 
 
 def _float(printer: Printer, op: ir.Operation, sign: str) -> None:
+    if sign in "+-" and (fused := _fused(printer, op, sign)):
+        printer.define(op.results[0], *fused)
+        return
     printer.define(op.results[0], *(f"{a} {sign} {b}" for a, b in printer.operands(op)))
+
+
+def _fused(printer: Printer, op: ir.Operation, sign: str) -> list[str]:
+    """Return the sum or difference of a product and a number in one step, where LLVM fuses them.
+
+    LLVM fuses where both allow it, and where nothing else reads the product; the second of two.
+    """
+    first, second = op.operands
+    for product, other in ((second, first), (first, second)):
+        factors = _contracted(op, product) if printer.fuses and _is_contracted(op) else None
+        if factors is None:
+            continue
+        minus_a, minus_c = ("", "") if sign == "+" else ("", "-") if product == first else ("-", "")
+        sides = (printer.pieces(value) for value in (*factors, other))
+        vectors = printer.vectors(op.results[0])
+        return [
+            f"fma_{vector.name}({minus_a}{a}, {b}, {minus_c}{c})"
+            for vector, a, b, c in zip(vectors, *sides, strict=True)
+        ]
+    return []
+
+
+def _contracted(op: ir.Operation, value: ir.Value) -> Sequence[ir.Value] | None:
+    """Return the factors of a product in the same block that only one op reads, and may fuse."""
+    product = defining_op(value)
+    if product is None or product.name != "arith.mulf" or not _is_contracted(product):
+        return None
+    if product.block != op.block or len([*value.uses]) > 1:
+        return None
+    return [*product.operands]
+
+
+def _is_contracted(op: ir.Operation) -> bool:
+    return "fastmath" in op.attributes and "contract" in str(op.attributes["fastmath"])
 
 
 def _negate(printer: Printer, op: ir.Operation) -> None:

@@ -44,6 +44,7 @@ class Printer:
 
     def __init__(self, machine: Machine, strict: bool, table: Mapping[str, Print]) -> None:
         self.strict = strict
+        self.fuses = machine.fuses
         self.affine: dict[ir.Value, tuple[str, int]] = {}
         self.tables: dict[str, str] = {}
         self._table = table
