@@ -11,7 +11,7 @@ import pytest
 from trivium.runtime.c.sources import write_sources
 
 STRICT = "-Wall -Wextra -Werror -pedantic"
-SANITIZED = f"-O1 -g {STRICT} -fsanitize=address,undefined -fno-sanitize-recover=all"
+SANITIZED = f"-O0 -g {STRICT} -fsanitize=address,undefined -fno-sanitize-recover=all"
 
 
 class Answer(NamedTuple):

@@ -60,7 +60,7 @@ def test_a_sound_package_runs(scale: Package, sanitized: OpenAll):
 def test_a_damaged_file_is_refused_or_the_same(scale: Package, sanitized: OpenAll):
     whole, chance = scale.to_bytes(), random.Random(0)
     damaged: list[bytes] = []
-    for _ in range(1500):
+    for _ in range(1000):
         data = bytearray(whole)
         for _ in range(chance.randint(1, 3)):
             places = chance.randrange(1 << 16), chance.randrange(1 << 16), chance.randrange(256)
@@ -99,14 +99,14 @@ def test_a_forged_manifest_is_refused_or_sound(
 ):
     """The checksums are right here, so all depends on the checks."""
     text = scale.manifest.to_json()
-    forged = [packed(json.dumps(forge(json.loads(text), seed)), scale) for seed in range(1500)]
+    forged = [packed(json.dumps(forge(json.loads(text), seed)), scale) for seed in range(1000)]
     answers = sanitized(forged)
     for data, answer in zip(forged, answers, strict=True):
         assert answer.status == 0 or len(answer.text) > 10
         assert answer.status or is_accepted(data)
     refused = [answer.status for answer in answers]
-    assert refused.count(0) > 20
-    assert refused.count(PACKAGE) > 1000
+    assert refused.count(0) > 10
+    assert refused.count(PACKAGE) > 700
     assert set(refused) <= {0, SYSTEM, PACKAGE, UNSUPPORTED}
 
 
@@ -286,7 +286,7 @@ def test_a_damaged_object_is_linked_or_refused(
     scale: Package, segment_object: memoryview, sanitized: OpenAll
 ):
     chance, packages = random.Random(1), list[bytes]()
-    for _ in range(1500):
+    for _ in range(500):
         data = bytearray(FORTY_TWO.assemble() if chance.random() < 0.3 else segment_object)
         for _ in range(chance.randint(1, 4)):
             data[chance.randrange(len(data))] = chance.randrange(256)
