@@ -14,7 +14,7 @@ static bool loaded;
 static struct trivium_package package;
 
 static void unload(void) {
-    pool_free(package.pool);
+    free_pool(package.pool);
     package.pool = NULL;
     unmap_memory(&package.prepared);
     loaded = false;
@@ -41,7 +41,7 @@ static status load(trivium_error *error) {
     TRY(choose_machine(&package.manifest.machines, &chosen, error));
     package.machine = chosen->name;
     loaded = true;
-    TRY(pool_create(&package.pool, &code, error));
+    TRY(create_pool(&package.pool, &code, error));
     TRY(map_memory(&package.prepared, (uint64_t)package.manifest.memory.prepared_bytes,
                    "its constants", error));
     return run_load_steps(&package, error);

@@ -94,7 +94,7 @@ static status read_central(entry *entry, uint64_t *place, const directory *liste
         return CORRUPT("the entry listed at byte %llu is named '%.*s', a name must be " NAMES,
                        (unsigned long long)*place, (int)(name_size < 80 ? name_size : 80),
                        (const char *)name.data);
-    char *copy = heap_take(heap, name_size + 1, 1);
+    char *copy = take_zeroed(heap, name_size + 1, 1);
     if (!copy)
         return SYSTEM("the system has no memory for a list of entries");
     memcpy(copy, name.data, name_size);
@@ -171,7 +171,7 @@ status read_archive(archive *archive, bytes file, heap *heap, trivium_error *err
                        (int)(file.size < 8 ? file.size : 8), (const char *)file.data);
     directory listed;
     TRY(find_directory(&listed, file, error));
-    archive->entries = heap_take(heap, (size_t)listed.count, sizeof(entry));
+    archive->entries = take_zeroed(heap, (size_t)listed.count, sizeof(entry));
     if (!archive->entries)
         return SYSTEM("the system has no memory for a list of entries");
     archive->count = (size_t)listed.count;

@@ -97,7 +97,7 @@ static int by_text(const void *one, const void *two) {
 
 static status check_ports(const manifest *manifest, const list *ports, const char *where,
                           heap *heap, trivium_error *error) {
-    const char **names = heap_take(heap, ports->count, sizeof *names);
+    const char **names = take_zeroed(heap, ports->count, sizeof *names);
     if (!names)
         return SYSTEM("the system has no memory for a manifest");
     for (size_t i = 0; i < ports->count; i++) {

@@ -56,8 +56,8 @@ typedef struct heap {
 } heap;
 
 /* Return `count` times `size` zeroed bytes, NULL where the system has less. */
-void *heap_take(heap *heap, size_t count, size_t size);
-void heap_free(heap *heap);
+void *take_zeroed(heap *heap, size_t count, size_t size);
+void free_heap(heap *heap);
 
 /* Zeroed memory on a page, in huge pages where it is large. */
 typedef struct mapping {
@@ -354,15 +354,15 @@ typedef struct pool_code {
 } pool_code;
 
 /* Create a pool without threads. */
-status pool_create(pool **pool, const pool_code *code, trivium_error *error);
+status create_pool(pool **pool, const pool_code *code, trivium_error *error);
 
 /* Start as many threads as it takes to run on `threads`, the caller's included. */
-status pool_grow(pool *pool, unsigned threads, trivium_error *error);
-void pool_submit(pool *pool, int64_t *job);
+status grow_pool(pool *pool, unsigned threads, trivium_error *error);
+void submit_to_pool(pool *pool, int64_t *job);
 
 /* Wait until no thread has to do with a job that is not running: it may then be freed. */
-void pool_leave(pool *pool, const int64_t *job);
-void pool_free(pool *pool);
+void leave_pool(pool *pool, const int64_t *job);
+void free_pool(pool *pool);
 
 /* Return on how many CPUs this process may run. */
 unsigned cpu_count(void);

@@ -226,7 +226,7 @@ status parse_json(const json **document, char *text, size_t size, heap *heap,
     size_t most = 1; /* values: one, and each other follows a bracket or a comma */
     for (size_t i = 0; i < size; i++)
         most += text[i] == ',' || text[i] == '[' || text[i] == '{';
-    json *nodes = heap_take(heap, most, sizeof(json));
+    json *nodes = take_zeroed(heap, most, sizeof(json));
     if (!nodes)
         return SYSTEM("the system has no memory for a manifest of %zu bytes", size);
     reader reader = {text, text, text + size, nodes + 1, error};

@@ -67,7 +67,7 @@ static status find_globals(library *library, const object *objects, size_t count
     size_t most = 0, used = 0;
     for (size_t i = 0; i < count; i++)
         most += objects[i].symbol_count;
-    library->globals = heap_take(heap, most, sizeof(global));
+    library->globals = take_zeroed(heap, most, sizeof(global));
     if (!library->globals)
         return SYSTEM("the system has no memory for the symbols of native code");
     for (size_t i = 0; i < count; i++)

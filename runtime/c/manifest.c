@@ -198,7 +198,7 @@ static status decode_list(const decoder *decoder, const json *value, const field
     size_t size = field->kind == INTEGERS ? sizeof(int64_t)
                   : field->kind == TEXTS  ? sizeof(char *)
                                           : field->record->size;
-    char *items = heap_take(decoder->heap, value->count, size);
+    char *items = take_zeroed(decoder->heap, value->count, size);
     if (!items)
         return no_memory(decoder);
     const json *element = value->value.first;
@@ -224,7 +224,7 @@ static status decode_list(const decoder *decoder, const json *value, const field
 
 /* Keep an integer, and put a pointer to it. */
 static status keep_integer(const decoder *decoder, const json *value, char *to) {
-    int64_t *kept = heap_take(decoder->heap, 1, sizeof *kept);
+    int64_t *kept = take_zeroed(decoder->heap, 1, sizeof *kept);
     if (!kept)
         return no_memory(decoder);
     *kept = value->value.integer;

@@ -12,7 +12,7 @@ typedef union heap_header {
     max_align_t aligned;
 } heap_header;
 
-void *heap_take(heap *heap, size_t count, size_t size) {
+void *take_zeroed(heap *heap, size_t count, size_t size) {
     if (size && count > (SIZE_MAX - sizeof(heap_header)) / size)
         return NULL;
     heap_header *made = calloc(1, sizeof(heap_header) + count * size);
@@ -23,7 +23,7 @@ void *heap_take(heap *heap, size_t count, size_t size) {
     return made + 1;
 }
 
-void heap_free(heap *heap) {
+void free_heap(heap *heap) {
     while (heap->last) {
         heap_header *last = (heap_header *)heap->last;
         heap->last = last->before;

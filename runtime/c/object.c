@@ -54,7 +54,7 @@ static status read_headers(raw_section **raw, size_t *count, bytes *names, const
     bytes table;
     if (!part_of(&table, object->data, read64(header + 40), *count * (uint64_t)SECTION_SIZE))
         return outside(object, error);
-    *raw = heap_take(heap, *count, sizeof **raw);
+    *raw = take_zeroed(heap, *count, sizeof **raw);
     if (!*raw)
         return no_memory(error);
     for (size_t i = 0; i < *count; i++) {
@@ -134,7 +134,7 @@ static status read_symbols(object *object, const raw_section *raw, size_t count,
         if (raw[i].link >= count || raw[i].data.size % SYMBOL_SIZE)
             return outside(object, error);
         object->symbol_count = raw[i].data.size / SYMBOL_SIZE;
-        object->symbols = heap_take(heap, object->symbol_count, sizeof(symbol));
+        object->symbols = take_zeroed(heap, object->symbol_count, sizeof(symbol));
         if (!object->symbols)
             return no_memory(error);
         for (size_t j = 0; j < object->symbol_count; j++)
@@ -163,7 +163,7 @@ static status read_relocations(object *object, const raw_section *raw, size_t co
     size_t total = 0;
     for (int pass = 0; pass < 2; pass++) {
         if (pass) {
-            object->relocations.items = heap_take(heap, total, sizeof(relocation));
+            object->relocations.items = take_zeroed(heap, total, sizeof(relocation));
             if (!object->relocations.items)
                 return no_memory(error);
         }
@@ -195,7 +195,7 @@ status read_object(object *object, heap *heap, trivium_error *error) {
     size_t count = 0;
     bytes names = {NULL, 0};
     TRY(read_headers(&raw, &count, &names, object, heap, error));
-    object->sections = heap_take(heap, count, sizeof(section));
+    object->sections = take_zeroed(heap, count, sizeof(section));
     if (!object->sections)
         return no_memory(error);
     object->section_count = count;

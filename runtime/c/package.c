@@ -56,7 +56,7 @@ static status read_manifest(trivium_package *package, trivium_error *error) {
                            MOST_MANIFEST);
     if (crc32_of(data) != found->crc)
         return CORRUPT("is corrupt: the checksum of '" MANIFEST_ENTRY "' differs");
-    char *text = heap_take(&package->heap, data.size + 1, 1);
+    char *text = take_zeroed(&package->heap, data.size + 1, 1);
     if (!text)
         return SYSTEM("the system has no memory for a manifest of %zu bytes", data.size);
     memcpy(text, data.data, data.size);
@@ -67,7 +67,7 @@ static status read_manifest(trivium_package *package, trivium_error *error) {
         code = decode_manifest(&package->manifest, document, &package->heap, error);
     if (code == TRIVIUM_OK)
         code = check_manifest(&package->manifest, &package->archive, &package->heap, error);
-    heap_free(&nodes);
+    free_heap(&nodes);
     return code;
 }
 
@@ -112,7 +112,7 @@ static status find_programs(const list *steps, const library *library, trivium_e
 static status link_into(trivium_package *package, heap *heap, trivium_error *error) {
     library *library = &package->library;
     size_t count;
-    object *objects = heap_take(heap, package->archive.count, sizeof *objects);
+    object *objects = take_zeroed(heap, package->archive.count, sizeof *objects);
     if (!objects)
         return SYSTEM("the system has no memory for native code");
     TRY(read_objects(package, objects, &count, heap, error));
@@ -123,7 +123,7 @@ static status link_into(trivium_package *package, heap *heap, trivium_error *err
     TRY(find_function(library, "submit", &code.submit, error));
     TRY(find_function(library, "work", &code.work, error));
     TRY(find_function(library, "stop", &code.stop, error));
-    return pool_create(&package->pool, &code, error);
+    return create_pool(&package->pool, &code, error);
 }
 
 static status link_code(trivium_package *package, trivium_error *error) {
@@ -137,7 +137,7 @@ static status link_code(trivium_package *package, trivium_error *error) {
     package->machine = chosen->name;
     heap used = {NULL};
     status code = link_into(package, &used, error);
-    heap_free(&used);
+    free_heap(&used);
     package->library.globals = NULL;
     return code;
 }
@@ -167,7 +167,7 @@ static status prepare_state(trivium_package *package, trivium_error *error) {
 /* List the ports that callers give or get. */
 static status list_ports(trivium_port **made, size_t *count, const list *ports, heap *heap,
                          trivium_error *error) {
-    *made = heap_take(heap, ports->count, sizeof **made);
+    *made = take_zeroed(heap, ports->count, sizeof **made);
     if (!*made)
         return SYSTEM("the system has no memory for a manifest");
     for (size_t i = 0; i < ports->count; i++) {
@@ -238,12 +238,12 @@ trivium_status trivium_open_memory(const void *data, size_t size, trivium_packag
 void release_package(trivium_package *package) {
     if (atomic_fetch_sub(&package->references, 1) != 1)
         return;
-    pool_free(package->pool);
+    free_pool(package->pool);
     unlink_library(&package->library);
     unmap_memory(&package->weights_copy);
     unmap_memory(&package->prepared);
     unmap_memory(&package->map);
-    heap_free(&package->heap);
+    free_heap(&package->heap);
     free(package);
 }
 

@@ -35,7 +35,7 @@ static void *work(void *argument) {
     return NULL;
 }
 
-status pool_create(pool **made, const pool_code *code, trivium_error *error) {
+status create_pool(pool **made, const pool_code *code, trivium_error *error) {
     pool *pool = calloc(1, sizeof *pool);
     int64_t *words = aligned_alloc(LINE * sizeof *words, WORDS * sizeof *words);
     if (!pool || !words) {
@@ -69,7 +69,7 @@ static int start(worker *worker) {
     return fault;
 }
 
-status pool_grow(pool *pool, unsigned threads, trivium_error *error) {
+status grow_pool(pool *pool, unsigned threads, trivium_error *error) {
     int fault = 0;
     pthread_mutex_lock(&pool->lock);
     while (pool->started + 1 < threads && !fault) {
@@ -86,11 +86,11 @@ status pool_grow(pool *pool, unsigned threads, trivium_error *error) {
     return TRIVIUM_OK;
 }
 
-void pool_submit(pool *pool, int64_t *job) {
+void submit_to_pool(pool *pool, int64_t *job) {
     pool->submit(pool->words, job);
 }
 
-void pool_leave(pool *pool, const int64_t *job) {
+void leave_pool(pool *pool, const int64_t *job) {
     const struct timespec moment = {0, 10000};
     for (unsigned i = 0; i < MOST_THREADS; i++) {
         int64_t *announced = &pool->words[ANNOUNCED + i * LINE];
@@ -99,7 +99,7 @@ void pool_leave(pool *pool, const int64_t *job) {
     }
 }
 
-void pool_free(pool *pool) {
+void free_pool(pool *pool) {
     if (!pool)
         return;
     if (pool->started)

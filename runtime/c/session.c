@@ -19,7 +19,7 @@ struct trivium_session {
 static void free_session(trivium_session *session) {
     for (size_t i = 0; session->jobs && i < session->steps->count; i++) {
         if (session->jobs[i] && session->package->pool) /* a thread may be late */
-            pool_leave(session->package->pool, session->jobs[i]);
+            leave_pool(session->package->pool, session->jobs[i]);
         free(session->jobs[i]);
     }
     unmap_memory(&session->arena);
@@ -117,7 +117,7 @@ static status fill_session(trivium_session *session, trivium_error *error) {
         if (!session->jobs[i])
             return SYSTEM("the system has no memory for a session");
     }
-    return session->threads > 1 ? pool_grow(package->pool, session->threads, error) : TRIVIUM_OK;
+    return session->threads > 1 ? grow_pool(package->pool, session->threads, error) : TRIVIUM_OK;
 }
 
 static status make_session(trivium_session **made, trivium_package *package, const list *steps,
@@ -142,7 +142,7 @@ static void do_steps(const trivium_session *session) {
         int64_t *job = session->jobs[i];
         program_function *program = (program_function *)(uintptr_t)job[JOB_PROGRAM];
         if (job[JOB_THREADS] > 1)
-            pool_submit(session->package->pool, job);
+            submit_to_pool(session->package->pool, job);
         else
             program(job, 0, 0);
     }

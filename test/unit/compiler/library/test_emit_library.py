@@ -290,3 +290,13 @@ def test_addresses_in_code_are_relative(code: bytes, tmp_path: Path) -> None:
 def test_other_code_is_refused(part: elf.Assembly, reason: str) -> None:
     with pytest.raises(trivium.CompileError, match=re.escape(reason)):
         Assembly("blob").add_objects({"a.o": part.assemble(), "b.o": elf.WORD.assemble()})
+
+
+@pytest.mark.parametrize("name", ["pool", "heap"])
+def test_names_of_models_are_not_those_inside(name: str, tmp_path: Path) -> None:
+    need("cc")
+    package = trivium.build(MODELS["narrow"]())
+    feeds = drawn(package)
+    library = Library(emit_library(package, tmp_path, name)[0], name)
+    (found,) = library.outputs(package, feeds, 2)
+    assert found == trivium.load(package.to_bytes(), threads=1).run(feeds)["y"].tobytes()
