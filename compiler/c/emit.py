@@ -19,6 +19,12 @@ from .source import CSource
 NAME = "model"
 
 
+def check_name(name: str) -> None:
+    """Raise CompileError for what files and functions of C cannot be called."""
+    if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
+        raise CompileError(f"name is '{name}', must be small letters, digits and _")
+
+
 @dataclass(frozen=True, kw_only=True)
 class COptions(CompileOptions):
     """The options of a compilation to C: those of packages but for what only these record."""
@@ -60,8 +66,7 @@ def emit_c(
     and macros begin with `name`. The options are those of `trivium.compile`. Raises CompileError
     that lists all faults, also what has no form in C: nothing is written then.
     """
-    if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
-        raise CompileError(f"name is '{name}', must be small letters, digits and _")
+    check_name(name)
     chosen = COptions(example_inputs, **options)
     chosen.check()
     load_plugins(chosen.plugin_names)

@@ -1,4 +1,4 @@
-"""What of a program has no form in C: refused by name, before anything is written."""
+"""What of a program has no form outside of packages: refused before anything is written."""
 
 from collections.abc import Iterator
 
@@ -7,21 +7,32 @@ from ...runtime.cpu.step import CpuStep
 from ...runtime.manifest import Manifest
 from ...runtime.step import Step
 
-ADVICE = "code in C calls nothing but itself: cut the model there (--outputs), or run a package"
+C, LIBRARY = "C", "a library"
+"""The forms of a program outside of packages, as they are spelled in errors."""
 
 
 def check_program(manifest: Manifest) -> None:
     """Raise CompileError that lists what a program has besides native code of known sizes."""
-    faults = [*_steps(manifest), *_contents(manifest)]
+    faults = [*native_faults(manifest, C), *_contents(manifest)]
     if faults:
         raise CompileError(faults)
 
 
-def _steps(manifest: Manifest) -> Iterator[Diagnostic]:
+def native_faults(manifest: Manifest, form: str) -> Iterator[Diagnostic]:
+    """Yield what a program has that is no native code on numbers, or is of no known size."""
+    way_out = "cut the model there (--outputs), or run a package"
+    advice = f"code in {form} calls nothing but itself: {way_out}"
     for step in (*manifest.load_steps, *manifest.steps):
         if not isinstance(step, CpuStep):
             nodes = ", ".join(step.nodes) or step.kind
-            yield Diagnostic(nodes, f"{_described(step, manifest)} has no form in C", (ADVICE,))
+            text = f"{_described(step, manifest)} has no form in {form}"
+            yield Diagnostic(nodes, text, (advice,))
+    if manifest.symbols:
+        names = ", ".join(symbol.name for symbol in manifest.symbols)
+        yield Diagnostic("", f"sizes {names} change from run to run", ("give --shape NAME=SIZE",))
+    if manifest.has_text:
+        text = f"the model has tensors of text, which code in {form} has not"
+        yield Diagnostic("", text, (advice,))
 
 
 def _described(step: Step, manifest: Manifest) -> str:
@@ -31,15 +42,10 @@ def _described(step: Step, manifest: Manifest) -> str:
 
 
 def _contents(manifest: Manifest) -> Iterator[Diagnostic]:
-    if manifest.symbols:
-        names = ", ".join(symbol.name for symbol in manifest.symbols)
-        yield Diagnostic("", f"sizes {names} change from run to run", ("give --shape NAME=SIZE",))
     if manifest.carried:
         names = ", ".join(each.output for each in manifest.carried)
         note = "pass the values from run to run yourself: leave out --state"
         yield Diagnostic(names, "is the state of a session, which code in C has not", (note,))
-    if manifest.has_text:
-        yield Diagnostic("", "the model has tensors of text, which code in C has not", (ADVICE,))
     if manifest.spaces:
         names = ", ".join(space.name for space in manifest.spaces)
         yield Diagnostic("", f"the model has memory of {names}, which code in C has not", ())

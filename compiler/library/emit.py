@@ -1,7 +1,6 @@
 """Make a shared library of a package by the C compiler of this machine."""
 
 import os
-import re
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -13,11 +12,12 @@ from ...runtime.c.sources import sources
 from ...runtime.contents import STATE_ENTRY
 from ...runtime.cpu.code import CpuRequirements
 from ...runtime.cpu.part import CpuPart
-from ...runtime.cpu.step import CpuStep
 from ...runtime.cpu.thread_pool import CODE
 from ...runtime.manifest import Manifest
 from ...runtime.package import Package
 from ...version import __version__
+from ..c.emit import NAME, check_name
+from ..c.refusals import LIBRARY, native_faults
 from .assembly import Assembly
 from .tables import header, tables
 
@@ -32,19 +32,14 @@ _LINKER = "-Wl,-z,text -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack -Wl,-Bsymbolic
 _BLOB = "model.bin"
 
 
-def name_of(source: str) -> str:
-    """Return how functions of a model begin: the name of its file, as C spells names."""
-    stem = re.sub(r"[^A-Za-z0-9]+", "_", Path(source).name.partition(".")[0])
-    return stem if re.match("[A-Za-z]", stem) else f"model_{stem}".rstrip("_")
-
-
-def emit_library(package: Package, folder: Path, name: str) -> tuple[Path, Path]:
+def emit_library(package: Package, folder: Path, name: str = NAME) -> tuple[Path, Path]:
     """Write `libNAME.so` and `NAME.h` to a folder, which is made where it is missing.
 
-    Return their paths. The library has code and weights, and needs libc alone. Raises CompileError
+    Functions and macros begin with the name. Return the paths of both. The library has code and weights, and needs libc alone. Raises CompileError
     for what it cannot run, before anything is written, and where the C compiler `$CC`, or `cc`, is
     missing or fails.
     """
+    check_name(name)
     machine = check_package(package.manifest)
     compiler = shutil.which(os.environ.get("CC") or "cc")
     if compiler is None:
@@ -71,23 +66,11 @@ def check_package(manifest: Manifest) -> CpuRequirements:
 
 
 def _faults(manifest: Manifest) -> Iterator[Diagnostic]:
-    advice = "compile a package, which runs with Python"
-    for step in (*manifest.load_steps, *manifest.steps):
-        if not isinstance(step, CpuStep):
-            reason = f", because {step.reason}" if step.reason else ""
-            what = f"'{step.operation(manifest)}' op is a step of kind '{step.kind}'{reason}"
-            nodes = ", ".join(step.nodes) or "model"
-            yield Diagnostic(nodes, f"{what}, must be native code in a library", (advice,))
-    if manifest.symbols:
-        names = ", ".join(symbol.name for symbol in manifest.symbols)
-        text = f"sizes {names} change from run to run, must be known in a library"
-        yield Diagnostic("model", text, ("give them by --shape NAME=SIZE",))
+    yield from native_faults(manifest, LIBRARY)
     for pair in manifest.carried:
         if pair.in_place and not pair.is_bound:
             text = "is updated in place in memory of a caller, which no library does"
             yield Diagnostic(pair.input, text, ("bind it by --state OUTPUT=INPUT",))
-    if manifest.has_text:
-        yield Diagnostic("model", "has tensors of text, which a library does not take", (advice,))
     if manifest.settings.cores:
         text = "binds threads to cores, which a library does not"
         yield Diagnostic("model", text, ("leave out --cores",))
@@ -105,14 +88,14 @@ def _write_sources(package: Package, machine: CpuRequirements, place: Path, name
         (place / each).write_bytes(files[each])
     shutil.copy(_LIBRARY, place / _LIBRARY.name)
     manifest = package.manifest
-    (place / "model_tables.h").write_text(tables(name, manifest, machine))
-    (place / f"{name}.h").write_text(header(name, manifest, machine))
+    (place / "model_tables.h").write_text(tables(name, manifest, machine), "utf-8")
+    (place / f"{name}.h").write_text(header(name, manifest, machine), "utf-8")
     assembly = Assembly(_BLOB)
     code = [each for each in package.entries if each.rpartition("/")[0] + "/" == machine.folder]
     assembly.add_objects({each: package.entries[each] for each in (*code, CODE)})
     assembly.add_data("model_weights", package.weights)
     assembly.add_data("model_state", package.entries.get(STATE_ENTRY, b""))
-    (place / "model.S").write_text(assembly.text)
+    (place / "model.S").write_text(assembly.text, "utf-8")
     (place / _BLOB).write_bytes(assembly.data)
 
 

@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--emit",
         choices=(PACKAGE, LIBRARY, C),
         default=PACKAGE,
-        help="what is written: a package (the default); a library: libMODEL.so and MODEL.h, linked "
+        help="what is written: a package (the default); a library: libmodel.so and model.h, linked "
         "by the C compiler of this machine; or c: source, header, weights, Makefile, "
         "CMakeLists.txt and an example client",
     )
@@ -63,8 +63,8 @@ def _run_package(flags: argparse.Namespace) -> None:
     from ...compiler.driver import build
 
     model = flags.model
-    if flags.name:
-        flags.refuse("--name: is for --emit c")
+    if flags.name and flags.emit == PACKAGE:
+        flags.refuse(f"--name: is for --emit {LIBRARY} and --emit {C}")
     if flags.emit == PACKAGE and not arguments.is_package(flags.output):
         flags.refuse(f"argument -o/--output: '{flags.output}' must end in {SUFFIX}")
     if arguments.is_package(model):
@@ -85,9 +85,9 @@ def _write(package: "Package", flags: argparse.Namespace) -> None:
         package.save(flags.output)
         print(summary(flags.output, package.manifest))
         return
-    from ...compiler.library.emit import emit_library, name_of
+    from ...compiler.library.emit import NAME, emit_library
 
-    for path in emit_library(package, Path(flags.output), name_of(flags.model)):
+    for path in emit_library(package, Path(flags.output), flags.name or NAME):
         print(path)
 
 
