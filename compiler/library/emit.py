@@ -35,9 +35,9 @@ _BLOB = "model.bin"
 def emit_library(package: Package, folder: Path, name: str = NAME) -> tuple[Path, Path]:
     """Write `libNAME.so` and `NAME.h` to a folder, which is made where it is missing.
 
-    Functions and macros begin with the name. Return the paths of both. The library has code and weights, and needs libc alone. Raises CompileError
-    for what it cannot run, before anything is written, and where the C compiler `$CC`, or `cc`, is
-    missing or fails.
+    Functions and macros begin with the name. Return the paths of both. The library has code and
+    weights, and needs libc alone. Raises CompileError for what it cannot run, before anything is
+    written, and where the C compiler `$CC`, or `cc`, is missing or fails.
     """
     check_name(name)
     machine = check_package(package.manifest)

@@ -180,7 +180,7 @@ static status check_kernels(const manifest *manifest, const archive *archive,
                             trivium_error *error) {
     for (size_t i = 0; i < manifest->kernels.count; i++) {
         const entry *found = find_entry(archive, AT(manifest->kernels, kernel, i)->object);
-        if (!found || !found->checksum)
+        if (!found || !found->listed)
             return CORRUPT("manifest: 'parts.kernels[%zu].object' is '%.80s', which is not stored",
                            i, AT(manifest->kernels, kernel, i)->object);
     }
@@ -207,18 +207,55 @@ static status check_memory(const manifest *manifest, const archive *archive,
     return TRIVIUM_OK;
 }
 
+/* Check that an entry has checksums as runtime/file/vouching.py gives them. */
+static status check_ranges(const listed_entry *entry, heap *heap, trivium_error *error) {
+    int64_t count = entry->size > RANGE ? (entry->size + RANGE - 1) / RANGE : 0;
+    size_t used = 0, room = 1;
+    if (entry->file && *entry->file)
+        return UNSUPPORTED("the package has '%.80s' in a file beside it, which libtrivium does not "
+                           "read: compile the model without --external-weights", entry->name);
+    if (entry->offset)
+        return CORRUPT("manifest: entry '%.80s' is at offset %lld, must be at 0", entry->name,
+                       (long long)entry->offset);
+    if ((int64_t)entry->ranges.count != count)
+        return CORRUPT("manifest: entry '%.80s' has %zu checksums of ranges, must have %lld for "
+                       "%lld bytes", entry->name, entry->ranges.count, (long long)count,
+                       (long long)entry->size);
+    for (size_t i = 0; i < entry->ranges.count; i++)
+        room += strlen(*AT(entry->ranges, const char *, i)) + 1;
+    char *text = take_zeroed(heap, room, 1);
+    if (!text)
+        return SYSTEM("the system has no memory for a manifest");
+    for (size_t i = 0; i < entry->ranges.count; i++) {
+        const char *each = *AT(entry->ranges, const char *, i);
+        size_t length = strlen(each);
+        if (i)
+            text[used++] = ' ';
+        memcpy(text + used, each, length);
+        used += length;
+    }
+    bytes spelled = {(const unsigned char *)text, used};
+    if (count && (strncmp(entry->checksum, "sha256:", 7) ||
+                  !has_checksum(spelled, entry->checksum)))
+        return CORRUPT("manifest: entry '%.80s' has a checksum that is not that of its %lld ranges",
+                       entry->name, (long long)count);
+    return TRIVIUM_OK;
+}
+
 /* Check that the manifest lists all entries but itself and a signature, and no others. */
-static status check_entries(const manifest *manifest, archive *archive, trivium_error *error) {
+static status check_entries(const manifest *manifest, archive *archive, heap *heap,
+                            trivium_error *error) {
     for (size_t i = 0; i < manifest->entries.count; i++) {
         const listed_entry *each = AT(manifest->entries, listed_entry, i);
         bool reserved = !strcmp(each->name, "manifest.json") || !strcmp(each->name, "signature");
+        TRY(check_ranges(each, heap, error));
         entry *found = reserved ? NULL : find_entry(archive, each->name);
         if (!found)
             return CORRUPT("is corrupt: it lacks entry '%.80s', which its manifest lists",
                            each->name);
-        if (found->checksum)
+        if (found->listed)
             return CORRUPT("is corrupt: its manifest lists entry '%.80s' twice", each->name);
-        found->checksum = each->checksum;
+        found->listed = each;
         if (each->size < 0 || (uint64_t)each->size != found->size)
             return CORRUPT("is corrupt: '%.80s' has %llu bytes, must have %lld", each->name,
                            (unsigned long long)found->size, (long long)each->size);
@@ -226,7 +263,7 @@ static status check_entries(const manifest *manifest, archive *archive, trivium_
     for (size_t i = 0; i < archive->count; i++) {
         const char *name = archive->entries[i].name;
         bool reserved = !strcmp(name, "manifest.json") || !strcmp(name, "signature");
-        if (!archive->entries[i].checksum && !reserved)
+        if (!archive->entries[i].listed && !reserved)
             return CORRUPT("has an entry '%.80s', which its manifest does not list", name);
     }
     return TRIVIUM_OK;
@@ -234,7 +271,7 @@ static status check_entries(const manifest *manifest, archive *archive, trivium_
 
 status check_manifest(manifest *manifest, archive *archive, heap *heap,
                       trivium_error *error) {
-    TRY(check_entries(manifest, archive, error));
+    TRY(check_entries(manifest, archive, heap, error));
     TRY(check_memory(manifest, archive, error));
     for (size_t i = 0; i < manifest->inputs.count; i++) {
         const port *each = AT(manifest->inputs, port, i);

@@ -82,7 +82,7 @@ typedef struct entry {
     uint64_t offset;
     uint64_t size;
     uint32_t crc;
-    const char *checksum; /* by which the manifest vouches for it, or NULL */
+    const struct listed_entry *listed; /* by the manifest, which vouches for it, or NULL */
 } entry;
 
 /* The entries of a file, by name. */
@@ -109,14 +109,9 @@ static inline uint64_t read64(const unsigned char *at) {
 /* json.c */
 
 typedef enum json_kind {
-    JSON_NULL,
-    JSON_BOOLEAN,
-    JSON_INTEGER,
-    JSON_HUGE,   /* an integer beyond 64 bits */
-    JSON_NUMBER, /* with a point or an exponent: nobody needs its value */
-    JSON_TEXT,
-    JSON_LIST,
-    JSON_OBJECT
+    JSON_NULL, JSON_BOOLEAN, JSON_INTEGER, JSON_TEXT, JSON_LIST, JSON_OBJECT,
+    JSON_HUGE,  /* an integer beyond 64 bits */
+    JSON_NUMBER /* with a point or an exponent: nobody needs its value */
 } json_kind;
 
 typedef struct json {
@@ -170,6 +165,9 @@ typedef struct listed_entry {
     const char *name;
     int64_t size;
     const char *checksum;
+    list ranges; /* of const char *: the checksums of the parts of a large one */
+    const char *file;
+    int64_t offset;
 } listed_entry;
 
 typedef struct kernel {
@@ -236,6 +234,7 @@ status decode_manifest(manifest *manifest, const json *document, heap *heap, tri
 /* checks.c */
 
 enum { ARENA, WEIGHTS, PREPARED, FIRST_PORT };
+#define RANGE ((int64_t)2 << 20) /* the bytes of a part that has a checksum of its own */
 #define WEIGHTS_ENTRY "weights.bin"
 #define STATE_ENTRY "state.bin"
 #define THREADS_ENTRY "cpu/threads.o"

@@ -157,9 +157,9 @@ ENTRY = scale_manifest()
 @pytest.mark.parametrize(
     ("change", "status", "message"),
     [
-        ({"version": 10}, UNSUPPORTED, "'version' is 10, this library reads 8: update the"),
-        ({"version": 7}, PACKAGE, "'version' is 7, this library reads 8: compile the model again"),
-        ({"version": 9}, UNSUPPORTED, "has sizes that change from run to run, which libtrivium"),
+        ({"version": 12}, UNSUPPORTED, "'version' is 12, this library reads 10: update the"),
+        ({"version": 8}, PACKAGE, "'version' is 8, this library reads 10: compile the model again"),
+        ({"version": 11}, UNSUPPORTED, "has sizes that change from run to run, which libtrivium"),
         (
             {"symbols": (Symbol("N", 1, 2, 1),)},
             UNSUPPORTED,
@@ -201,13 +201,13 @@ def test_what_a_manifest_asks_for_is_refused_by_name(
         ('{"format": "trivium"', "is not JSON: there must be a comma or an end at byte 20"),
         ('{"format": "\\ud800"}', "an escape stands for no character at byte 18"),
         ('{"format": "a\x01"}', "a text has a byte that it must not have at byte 13"),
-        ('{"format": "trivium", "version": 08}', "is not JSON: there must be a value at byte"),
-        ('{"format": "trivium", "version": 8.5}', "'version' must be an integer of 64 bits"),
+        ('{"format": "trivium", "version": 010}', "is not JSON: there must be a value at byte"),
+        ('{"format": "trivium", "version": 10.5}', "'version' must be an integer of 64 bits"),
         ('{"format": "trivium", "version": 1e}', "an exponent must have digits"),
         ("{} {}", "something follows the value at byte 3"),
         ('"\\u0000"', "an escape stands for no character"),
         ("[NaN]", "is not JSON: there must be a value at byte 1"),
-        ('{"format": "trivium", "version": 8, "inputs": 1, "inputs": 2}', "must be a list"),
+        ('{"format": "trivium", "version": 10, "inputs": 1, "inputs": 2}', "must be a list"),
     ],
 )
 def test_what_is_no_manifest_is_said_with_its_place(
