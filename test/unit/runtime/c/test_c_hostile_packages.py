@@ -328,3 +328,52 @@ def test_entries_with_another_name_are_not_vouched_for(scale: Package, sanitized
     text = "is corrupt: it lacks entry 'more.bin', which its manifest lists"
     assert answer == Answer(PACKAGE, text)
     assert isinstance(more, Manifest)
+
+
+def large_package(scale: Package) -> Package:
+    """Return a package with 5 MiB of weights, which have checksums of their own by parts."""
+    weights = bytes(scale.weights).ljust(5 << 20, b"w")
+    memory = replace(scale.manifest.memory, weight_bytes=len(weights))
+    manifest = replace(scale.manifest, memory=memory, entries=())
+    return Package.create(manifest, {**scale.entries, "weights.bin": weights})
+
+
+def test_parts_of_large_entries_have_checksums(scale: Package, sanitized: OpenAll):
+    large = large_package(scale)
+    whole = large.to_bytes()
+    start = whole.rindex(bytes(scale.weights))
+    changed: list[bytes] = []
+    for place in (0, (2 << 20) + 7, (5 << 20) - 1):
+        data = bytearray(whole)
+        data[start + place] ^= 1
+        changed.append(bytes(data))
+    same = outputs(np.arange(16, dtype=np.float32))
+    assert sanitized([whole], "run") == [Answer(0, same)]
+    differs = Answer(PACKAGE, "is corrupt: the checksum of 'weights.bin' differs")
+    assert sanitized(changed) == [differs] * 3
+
+
+@pytest.mark.parametrize(
+    ("change", "status", "message"),
+    [
+        ({"ranges": []}, PACKAGE, "has 0 checksums of ranges, must have 3 for 5242880 bytes"),
+        ({"ranges": ["sha256:0"] * 3}, PACKAGE, "has a checksum that is not that of its 3 ranges"),
+        ({"checksum": "fold:0"}, PACKAGE, "has a checksum that is not that of its 3 ranges"),
+        ({"offset": 64}, PACKAGE, "entry 'weights.bin' is at offset 64, must be at 0"),
+        (
+            {"file": "w.bin"},
+            UNSUPPORTED,
+            "the package has 'weights.bin' in a file beside it, which",
+        ),
+    ],
+)
+def test_what_vouches_for_an_entry_is_checked(
+    scale: Package, sanitized: OpenAll, change: dict[str, Any], status: int, message: str
+):
+    large = large_package(scale)
+    document = json.loads(large.manifest.to_json())
+    (entry,) = (each for each in document["entries"] if each["name"] == "weights.bin")
+    entry |= change
+    (answer,) = sanitized([packed(json.dumps(document), large)])
+    assert answer.status == status
+    assert message in answer.text
