@@ -64,7 +64,7 @@ static bool begins_part(unsigned char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-static bool is_name(bytes name) {
+bool is_name(bytes name) {
     bool starts = true;
     for (size_t i = 0; i < name.size; i++) {
         unsigned char c = name.data[i];
@@ -139,6 +139,7 @@ static status locate(entry *entry, bytes file, uint64_t end, trivium_error *erro
         return CORRUPT("is corrupt: entry '%.80s' reaches past byte %llu, where the list of "
                        "entries starts", entry->name, (unsigned long long)end);
     entry->offset = start;
+    entry->data = file.data + start;
     return TRIVIUM_OK;
 }
 
@@ -163,6 +164,14 @@ static status check_disjoint(const archive *archive, trivium_error *error) {
     return TRIVIUM_OK;
 }
 
+status sort_archive(archive *archive, trivium_error *error) {
+    qsort(archive->entries, archive->count, sizeof(entry), by_name);
+    for (size_t i = 1; i < archive->count; i++)
+        if (!by_name(&archive->entries[i - 1], &archive->entries[i]))
+            return CORRUPT("is corrupt: entry '%.80s' occurs twice", archive->entries[i].name);
+    return TRIVIUM_OK;
+}
+
 status read_archive(archive *archive, bytes file, heap *heap, trivium_error *error) {
     if (!file.size)
         return CORRUPT("is not a package: it is empty");
@@ -184,11 +193,7 @@ status read_archive(archive *archive, bytes file, heap *heap, trivium_error *err
         return CORRUPT("is corrupt: %llu bytes follow its list of entries",
                        (unsigned long long)(listed.end - place));
     TRY(check_disjoint(archive, error));
-    qsort(archive->entries, archive->count, sizeof(entry), by_name);
-    for (size_t i = 1; i < archive->count; i++)
-        if (!by_name(&archive->entries[i - 1], &archive->entries[i]))
-            return CORRUPT("is corrupt: entry '%.80s' occurs twice", archive->entries[i].name);
-    return TRIVIUM_OK;
+    return sort_archive(archive, error);
 }
 
 entry *find_entry(const archive *archive, const char *name) {

@@ -211,12 +211,10 @@ static status check_memory(const manifest *manifest, const archive *archive,
 static status check_ranges(const listed_entry *entry, heap *heap, trivium_error *error) {
     int64_t count = entry->size > RANGE ? (entry->size + RANGE - 1) / RANGE : 0;
     size_t used = 0, room = 1;
-    if (entry->file && *entry->file)
-        return UNSUPPORTED("the package has '%.80s' in a file beside it, which libtrivium does not "
-                           "read: compile the model without --external-weights", entry->name);
-    if (entry->offset)
-        return CORRUPT("manifest: entry '%.80s' is at offset %lld, must be at 0", entry->name,
-                       (long long)entry->offset);
+    bool beside = entry->file && *entry->file;
+    if (entry->offset < 0 || entry->offset % 64 || (entry->offset && !beside))
+        return CORRUPT("manifest: entry '%.80s' is at offset %lld, must be at a multiple of 64 in "
+                       "a file of its own, else at 0", entry->name, (long long)entry->offset);
     if ((int64_t)entry->ranges.count != count)
         return CORRUPT("manifest: entry '%.80s' has %zu checksums of ranges, must have %lld for "
                        "%lld bytes", entry->name, entry->ranges.count, (long long)count,
@@ -234,6 +232,12 @@ static status check_ranges(const listed_entry *entry, heap *heap, trivium_error 
         memcpy(text + used, each, length);
         used += length;
     }
+    bool strong = !strncmp(entry->checksum, "sha256:", 7);
+    for (size_t i = 0; i < entry->ranges.count; i++)
+        strong = strong && !strncmp(*AT(entry->ranges, const char *, i), "sha256:", 7);
+    if (beside && !strong)
+        return CORRUPT("manifest: entry '%.80s' is in file '%.80s', its checksums must be sha256",
+                       entry->name, entry->file);
     bytes spelled = {(const unsigned char *)text, used};
     if (count && (strncmp(entry->checksum, "sha256:", 7) ||
                   !has_checksum(spelled, entry->checksum)))

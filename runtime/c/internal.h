@@ -79,7 +79,8 @@ uint32_t crc32_of(bytes data);
 
 typedef struct entry {
     const char *name;
-    uint64_t offset;
+    const unsigned char *data;
+    uint64_t offset; /* in the file of the package */
     uint64_t size;
     uint32_t crc;
     const struct listed_entry *listed; /* by the manifest, which vouches for it, or NULL */
@@ -92,7 +93,13 @@ typedef struct archive {
 } archive;
 
 status read_archive(archive *archive, bytes file, heap *heap, trivium_error *error);
+
+/* Sort entries by name; refuse names that occur twice. */
+status sort_archive(archive *archive, trivium_error *error);
 entry *find_entry(const archive *archive, const char *name);
+
+/* Return whether a name is a path that does not lead out of its folder. */
+bool is_name(bytes name);
 
 static inline uint16_t read16(const unsigned char *at) {
     return (uint16_t)(at[0] | at[1] << 8);
@@ -332,12 +339,7 @@ typedef void stop_function(int64_t *pool);
 
 /* The words of a job, as in runtime/cpu/thread_pool.py. */
 enum {
-    JOB_PROGRAM,
-    JOB_BASES,
-    JOB_RUN,
-    JOB_THREADS,
-    JOB_OWN,
-    JOB_OWN_BYTES,
+    JOB_PROGRAM, JOB_BASES, JOB_RUN, JOB_THREADS, JOB_OWN, JOB_OWN_BYTES,
     JOB_COUNTERS = 16,
     JOB_PHASE_WORDS = 16
 };
@@ -347,9 +349,7 @@ typedef struct pool pool;
 
 /* The functions of a package by which threads share work. */
 typedef struct pool_code {
-    uintptr_t submit;
-    uintptr_t work;
-    uintptr_t stop;
+    uintptr_t submit, work, stop;
 } pool_code;
 
 /* Create a pool without threads. */
@@ -371,7 +371,8 @@ unsigned cpu_count(void);
 struct trivium_package {
     heap heap;
     bytes file;
-    mapping map; /* of the file, where there is one */
+    mapping map;    /* of the file, where there is one */
+    mapping beside; /* of the file beside it that has its weights, if they are not in it */
     archive archive;
     manifest manifest;
     const char *machine;
@@ -383,8 +384,7 @@ struct trivium_package {
     const unsigned char *state; /* what state begins with, where that is not zeros */
     trivium_port *inputs;       /* those that are not held by sessions */
     trivium_port *outputs;
-    size_t input_count;
-    size_t output_count;
+    size_t input_count, output_count;
     atomic_int references; /* of the one who opened it and of its sessions */
 };
 

@@ -13,14 +13,13 @@
 #define MOST_MANIFEST (32u << 20)
 #define CACHE_LINE 64
 
-static bytes bytes_of(const trivium_package *package, const entry *entry) {
-    return (bytes){package->file.data + entry->offset, (size_t)entry->size};
+static bytes bytes_of(const entry *entry) {
+    return (bytes){entry->data, (size_t)entry->size};
 }
 
-static status check_entry(const trivium_package *package, const entry *entry,
-                          trivium_error *error) {
+static status check_entry(const entry *entry, trivium_error *error) {
     const listed_entry *listed = entry->listed;
-    bytes all = bytes_of(package, entry);
+    bytes all = bytes_of(entry);
     bool equal = listed->ranges.count || has_checksum(all, listed->checksum);
     for (size_t i = 0; equal && i < listed->ranges.count; i++) {
         size_t start = i * (size_t)RANGE, left = all.size - start;
@@ -32,8 +31,8 @@ static status check_entry(const trivium_package *package, const entry *entry,
     return TRIVIUM_OK;
 }
 
-static status map_file(trivium_package *package, const char *path, trivium_error *error) {
-    int file = open(path, O_RDONLY | O_CLOEXEC);
+static status map_file(mapping *map, const char *path, trivium_error *error) {
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (file < 0)
         return SYSTEM("cannot be read: %s", strerror(errno));
     struct stat about;
@@ -48,17 +47,91 @@ static status map_file(trivium_package *package, const char *path, trivium_error
     if (size && data == MAP_FAILED)
         return SYSTEM("cannot be mapped: %s", strerror(errno));
     if (size)
-        package->map = (mapping){data, data, size};
-    package->file = (bytes){size ? data : NULL, size};
+        *map = (mapping){data, data, size};
     return TRIVIUM_OK;
 }
 
-static status read_manifest(trivium_package *package, trivium_error *error) {
+/* Find the file beside a package, in its folder: no link leads out of that. */
+static status path_beside(char **found, const char *path, const char *name, heap *heap,
+                          trivium_error *error) {
+    const char *slash = strrchr(path, '/');
+    size_t folder = slash ? (size_t)(slash - path) + 1 : 0, length = strlen(name);
+    char *beside = take_zeroed(heap, folder + length + 1, 1);
+    if (!beside)
+        return SYSTEM("the system has no memory for the name of a file");
+    memcpy(beside, path, folder);
+    memcpy(beside + folder, name, length);
+    char *real = realpath(beside, NULL), *package = realpath(path, NULL);
+    beside[folder] = 0;
+    char *inside = realpath(folder ? beside : ".", NULL);
+    memcpy(beside + folder, name, length);
+    size_t size = inside ? strlen(inside) : 0;
+    bool is_there = real && inside && package;
+    bool leads_out = is_there && (strncmp(real, inside, size) || (size > 1 && real[size] != '/'));
+    bool is_package = is_there && !strcmp(real, package);
+    free(real);
+    free(inside);
+    free(package);
+    if (!is_there)
+        return SYSTEM("needs file '%.80s' beside it, which cannot be read", name);
+    if (leads_out || is_package)
+        return CORRUPT("names file '%.80s', which is %s", name,
+                       leads_out ? "led out of its folder by a link" : "the package itself");
+    *found = beside;
+    return TRIVIUM_OK;
+}
+
+/* Add the entries that are in a file beside the package to those in it. */
+static status add_beside(trivium_package *package, const char *path, trivium_error *error) {
+    const list *listed = &package->manifest.entries;
+    const char *name = NULL;
+    int64_t wanted = 0;
+    entry *all = take_zeroed(&package->heap, package->archive.count + listed->count, sizeof *all);
+    if (!all)
+        return SYSTEM("the system has no memory for a list of entries");
+    memcpy(all, package->archive.entries, package->archive.count * sizeof *all);
+    package->archive.entries = all;
+    for (size_t i = 0; i < listed->count; i++) {
+        const listed_entry *each = AT(*listed, listed_entry, i);
+        if (!each->file || !*each->file)
+            continue;
+        if (name && strcmp(name, each->file))
+            return UNSUPPORTED("the package has entries in files '%.80s' and '%.80s', libtrivium "
+                               "reads one", name, each->file);
+        name = each->file;
+        if (!is_name((bytes){(const unsigned char *)name, strlen(name)}))
+            return CORRUPT("manifest: '%.80s' must name a file in the folder of the package", name);
+        if (each->offset < 0 || each->size < 0 || each->offset > MOST_BYTES - each->size)
+            return CORRUPT("manifest: entry '%.80s' is at offset %lld", each->name,
+                           (long long)each->offset);
+        if (wanted < each->offset + each->size)
+            wanted = each->offset + each->size;
+        all[package->archive.count++] =
+            (entry){.name = each->name, .size = (uint64_t)each->size,
+                    .offset = (uint64_t)each->offset};
+    }
+    if (!name)
+        return TRIVIUM_OK;
+    char *beside;
+    if (!path)
+        return CORRUPT("needs file '%.80s' beside it: open the package by its path", name);
+    TRY(path_beside(&beside, path, name, &package->heap, error));
+    TRY(map_file(&package->beside, beside, error));
+    if (package->beside.mapped != (size_t)wanted)
+        return CORRUPT("needs file '%.80s' of %lld bytes beside it, which has %zu: take the one "
+                       "that was saved with it", name, (long long)wanted, package->beside.mapped);
+    for (size_t i = 0; i < package->archive.count; i++)
+        if (!all[i].data)
+            all[i].data = (const unsigned char *)package->beside.data + all[i].offset;
+    return sort_archive(&package->archive, error);
+}
+
+static status read_manifest(trivium_package *package, const char *path, trivium_error *error) {
     TRY(read_archive(&package->archive, package->file, &package->heap, error));
     const entry *found = find_entry(&package->archive, MANIFEST_ENTRY);
     if (!found)
         return CORRUPT("is not a package: it has no '" MANIFEST_ENTRY "'");
-    bytes data = bytes_of(package, found);
+    bytes data = bytes_of(found);
     if (data.size > MOST_MANIFEST)
         return UNSUPPORTED("has a manifest of %zu bytes, libtrivium reads up to %u", data.size,
                            MOST_MANIFEST);
@@ -73,6 +146,8 @@ static status read_manifest(trivium_package *package, trivium_error *error) {
     status code = parse_json(&document, text, data.size, &nodes, error);
     if (code == TRIVIUM_OK)
         code = decode_manifest(&package->manifest, document, &package->heap, error);
+    if (code == TRIVIUM_OK)
+        code = add_beside(package, path, error);
     if (code == TRIVIUM_OK)
         code = check_manifest(&package->manifest, &package->archive, &package->heap, error);
     free_heap(&nodes);
@@ -100,10 +175,10 @@ static status read_objects(trivium_package *package, object *objects, size_t *co
         const entry *each = &package->archive.entries[i];
         if (!is_code(each->name, package->machine))
             continue;
-        TRY(check_entry(package, each, error));
+        TRY(check_entry(each, error));
         object *object = &objects[(*count)++];
         object->name = each->name;
-        object->data = bytes_of(package, each);
+        object->data = bytes_of(each);
         TRY(read_object(object, heap, error));
     }
     return TRIVIUM_OK;
@@ -154,8 +229,8 @@ static status prepare_weights(trivium_package *package, trivium_error *error) {
     const entry *found = find_entry(&package->archive, WEIGHTS_ENTRY);
     if (!found || !found->size)
         return TRIVIUM_OK;
-    TRY(check_entry(package, found, error));
-    bytes data = bytes_of(package, found);
+    TRY(check_entry(found, error));
+    bytes data = bytes_of(found);
     package->weights = data.data;
     if ((uintptr_t)data.data % CACHE_LINE) {
         TRY(map_memory(&package->weights_copy, data.size, "its weights", error));
@@ -168,8 +243,8 @@ static status prepare_state(trivium_package *package, trivium_error *error) {
     const entry *found = find_entry(&package->archive, STATE_ENTRY);
     if (!found || !found->size || !package->manifest.carried.count)
         return TRIVIUM_OK;
-    package->state = bytes_of(package, found).data;
-    return check_entry(package, found, error);
+    package->state = bytes_of(found).data;
+    return check_entry(found, error);
 }
 
 /* List the ports that callers give or get. */
@@ -193,8 +268,8 @@ static status list_ports(trivium_port **made, size_t *count, const list *ports, 
     return TRIVIUM_OK;
 }
 
-static status load(trivium_package *package, trivium_error *error) {
-    TRY(read_manifest(package, error));
+static status load(trivium_package *package, const char *path, trivium_error *error) {
+    TRY(read_manifest(package, path, error));
     heap *heap = &package->heap;
     const manifest *manifest = &package->manifest;
     TRY(list_ports(&package->inputs, &package->input_count, &manifest->inputs, heap, error));
@@ -222,9 +297,11 @@ static status open_package(const char *path, bytes data, trivium_package **made,
         return SYSTEM("the system has no memory for a package");
     atomic_init(&package->references, 1);
     package->file = data;
-    status code = path ? map_file(package, path, error) : TRIVIUM_OK;
+    status code = path ? map_file(&package->map, path, error) : TRIVIUM_OK;
+    if (path)
+        package->file = (bytes){package->map.data, package->map.mapped};
     if (code == TRIVIUM_OK)
-        code = load(package, error);
+        code = load(package, path, error);
     if (code == TRIVIUM_OK)
         *made = package;
     else
@@ -250,6 +327,7 @@ void release_package(trivium_package *package) {
     unlink_library(&package->library);
     unmap_memory(&package->weights_copy);
     unmap_memory(&package->prepared);
+    unmap_memory(&package->beside);
     unmap_memory(&package->map);
     free_heap(&package->heap);
     free(package);

@@ -66,7 +66,8 @@ typedef struct trivium_port {
 /* In every function, `error` may be NULL. What is returned by way of a pointer is set on success,
  * and NULL otherwise. */
 
-/* Open a package: map the file, check it, link its code, compute its constants.
+/* Open a package: map the file, and the one beside it that has its constants, if there is one;
+ * check it, link its code, compute constants.
  *
  * Checksums of the manifest, of the weights and of the code that is linked are compared here. The
  * file must not be changed in place while the package is open: replace it by renaming another. */

@@ -13,6 +13,7 @@ static status check_steps(const json *document, const char *name, trivium_error 
     size_t number = 0;
     for (const json *each = steps->value.first; each; each = each->next, number++) {
         const char *kind = json_text(each, "kind"), *reason = json_text(each, "reason");
+        const char *op = json_text(each, "op");
         const json *nodes = json_field(each, "nodes");
         if (!strcmp(kind, "cpu") || each->kind != JSON_OBJECT)
             continue;
@@ -22,7 +23,7 @@ static status check_steps(const json *document, const char *name, trivium_error 
                            "native code: run the package with Python, or compile it for the "
                            "target cpu with --strict",
                            named ? nodes->value.first->value.text : "(no node)",
-                           json_text(each, "op"), name, number, kind, *reason ? ", because " : "",
+                           *op ? op : kind, name, number, kind, *reason ? ", because " : "",
                            reason);
     }
     return TRIVIUM_OK;

@@ -359,12 +359,10 @@ def test_parts_of_large_entries_have_checksums(scale: Package, sanitized: OpenAl
         ({"ranges": []}, PACKAGE, "has 0 checksums of ranges, must have 3 for 5242880 bytes"),
         ({"ranges": ["sha256:0"] * 3}, PACKAGE, "has a checksum that is not that of its 3 ranges"),
         ({"checksum": "fold:0"}, PACKAGE, "has a checksum that is not that of its 3 ranges"),
-        ({"offset": 64}, PACKAGE, "entry 'weights.bin' is at offset 64, must be at 0"),
-        (
-            {"file": "w.bin"},
-            UNSUPPORTED,
-            "the package has 'weights.bin' in a file beside it, which",
-        ),
+        ({"offset": 64}, PACKAGE, "entry 'weights.bin' is at offset 64, must be at a multiple of"),
+        ({"file": "w.bin"}, PACKAGE, "needs file 'w.bin' beside it: open the package by its path"),
+        ({"file": "../w"}, PACKAGE, "'../w' must name a file in the folder of the package"),
+        ({"file": "w", "offset": -64}, PACKAGE, "entry 'weights.bin' is at offset -64"),
     ],
 )
 def test_what_vouches_for_an_entry_is_checked(
