@@ -19,7 +19,8 @@ _Indices = NDArray[np.int64]
 class Moves:
     """Cut a tensor, fill it up with zeros, cut its axes in parts, and reorder these.
 
-    Of axis d, the elements from `starts[d]` on are taken, `taken[d]` of them, then `added[d]`
+    Axes of one element follow those of the tensor first, as many as the other fields name more. Of
+    axis d, the elements from `starts[d]` on are taken, `taken[d]` of them, then `added[d]`
     zeros. `parts` are the sizes of all axes in their parts; `order` permutes these, and the result
     has the `shape`.
     """
@@ -34,13 +35,16 @@ class Moves:
     def apply(self, array: Array) -> Array:
         """Return the rearranged array."""
         begins = zip(self.starts, self.taken, strict=True)
+        array = array.reshape(self._whole(array.shape))
         cut = array[tuple(slice(start, start + size) for start, size in begins)]
         padded = np.pad(cut, [(0, after) for after in self.added])
         return padded.reshape(self.parts).transpose(self.order).reshape(self.shape)
 
     def build(self, x: ir.Value) -> ir.Value:
         """Build the ops at the insertion point; those that would do nothing are left out."""
-        rank = len(self.starts)
+        rank, whole = len(self.starts), self._whole(tensor_of(x.type).shape)
+        if whole != tensor_of(x.type).shape:
+            x = tri.Reshape.build(x, shape=whole).y
         if self.taken != tensor_of(x.type).shape:
             x = tri.Slice.build(x, starts=self.starts, sizes=self.taken, steps=(1,) * rank).y
         if any(self.added):
@@ -52,6 +56,9 @@ class Moves:
         if self.shape != tensor_of(x.type).shape:
             x = tri.Reshape.build(x, shape=self.shape).y
         return x
+
+    def _whole(self, shape: Shape) -> Shape:
+        return (*shape, *(1,) * (len(self.starts) - len(shape)))
 
 
 def numbered(shape: Shape) -> _Indices:
@@ -75,7 +82,10 @@ def find_moves(shape: Shape, moved: _Indices) -> Moves | None:
 
 @dataclass(frozen=True)
 class _Digit:
-    """Count `size` steps of `stride` elements along a part of an axis."""
+    """Count `size` steps of `stride` elements along a part of an axis.
+
+    All but the first are zeros where the stride is 0.
+    """
 
     size: int
     stride: int
@@ -91,7 +101,7 @@ def _all_digits(moved: _Indices, shape: Shape) -> list[_Digit] | None:
             continue
         if valid < size:
             stride = int(line[1] - line[0]) if valid > 1 else 0
-            if stride <= 0 or (line[valid:] != 0).any():
+            if stride < 0 or (line[valid:] != 0).any():
                 return None
             found.append(_Digit(size, stride))
             continue
@@ -164,6 +174,13 @@ def _assembled(shape: Shape, first: int, digits: Sequence[_Digit], target: Shape
         added.append(extent - taken[-1])
         placed += own
         parts += [digit.size for digit in own]
+    for digit in digits:
+        if not digit.stride:
+            starts.append(0)
+            taken.append(1)
+            added.append(digit.size - 1)
+            placed.append(digit)
+            parts.append(digit.size)
     if len(placed) != len(digits) or len({*digits}) != len(digits):
         return None
     order = tuple(placed.index(digit) for digit in digits)
