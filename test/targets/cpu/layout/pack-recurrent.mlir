@@ -81,7 +81,7 @@ func.func @fills_panels(%x: tensor<5x1x3xf32>) -> tensor<1x1x96xf32> {
 
 // Weights that are stored as bytes with a scale stay so, both in the order of the panels.
 // CHECK-LABEL: func.func @keeps_bytes
-// CHECK:         %[[R:.*]] = "tri.constant"() {{.*}} : tensor<1x{{.*}}xi8>}
+// CHECK:         %[[R:.*]] = "tri.constant"() {{.*}} : tensor<1x1x4x4x4xi8>}
 // CHECK:         %[[R_F32:.*]] = "tri.cast"(%[[R]])
 // CHECK:         %[[SCALED:.*]] = "tri.mul"(%[[R_F32]]
 // CHECK:         %[[PANELS:.*]] = "tri.reshape"(%[[SCALED]]) {shape = array<i64: 1, 1, 4, 16>}
