@@ -207,8 +207,40 @@ static status check_memory(const manifest *manifest, const archive *archive,
     return TRIVIUM_OK;
 }
 
+/* Check that a large entry has a checksum for each range, and that its own is that of their text.*/
+static status check_ranges(const listed_entry *entry, heap *heap, trivium_error *error) {
+    uint64_t size = (uint64_t)entry->size;
+    size_t count = size > RANGE ? (size_t)((size + RANGE - 1) / RANGE) : 0, length = 0;
+    if (entry->offset)
+        return CORRUPT("manifest: entry '%.80s' is at offset %lld, must be at 0", entry->name,
+                       (long long)entry->offset);
+    if (entry->ranges.count != count)
+        return CORRUPT("manifest: entry '%.80s' has %zu checksums of ranges, must have %zu for "
+                       "%llu bytes", entry->name, entry->ranges.count, count,
+                       (unsigned long long)size);
+    if (!count)
+        return TRIVIUM_OK;
+    for (size_t i = 0; i < count; i++)
+        length += strlen(*AT(entry->ranges, const char *, i)) + 1;
+    char *text = heap_take(heap, length, 1), *end = text;
+    if (!text)
+        return SYSTEM("the system has no memory for a manifest");
+    for (size_t i = 0; i < count; i++) {
+        const char *each = *AT(entry->ranges, const char *, i);
+        memcpy(end, each, strlen(each));
+        end += strlen(each);
+        *end++ = ' ';
+    }
+    bytes joined = {(const unsigned char *)text, length - 1};
+    if (strncmp(entry->checksum, "sha256:", 7) || !has_checksum(joined, entry->checksum))
+        return CORRUPT("manifest: entry '%.80s' has a checksum that is not that of its %zu ranges",
+                       entry->name, count);
+    return TRIVIUM_OK;
+}
+
 /* Check that the manifest lists all entries but itself and a signature, and no others. */
-static status check_entries(const manifest *manifest, archive *archive, trivium_error *error) {
+static status check_entries(const manifest *manifest, archive *archive, heap *heap,
+                            trivium_error *error) {
     for (size_t i = 0; i < manifest->entries.count; i++) {
         const listed_entry *each = AT(manifest->entries, listed_entry, i);
         bool reserved = !strcmp(each->name, "manifest.json") || !strcmp(each->name, "signature");
@@ -222,6 +254,8 @@ static status check_entries(const manifest *manifest, archive *archive, trivium_
         if (each->size < 0 || (uint64_t)each->size != found->size)
             return CORRUPT("is corrupt: '%.80s' has %llu bytes, must have %lld", each->name,
                            (unsigned long long)found->size, (long long)each->size);
+        TRY(check_ranges(each, heap, error));
+        found->ranges = each->ranges.count ? each->ranges.items : NULL;
     }
     for (size_t i = 0; i < archive->count; i++) {
         const char *name = archive->entries[i].name;
@@ -234,7 +268,7 @@ static status check_entries(const manifest *manifest, archive *archive, trivium_
 
 status check_manifest(manifest *manifest, archive *archive, heap *heap,
                       trivium_error *error) {
-    TRY(check_entries(manifest, archive, error));
+    TRY(check_entries(manifest, archive, heap, error));
     TRY(check_memory(manifest, archive, error));
     for (size_t i = 0; i < manifest->inputs.count; i++) {
         const port *each = AT(manifest->inputs, port, i);

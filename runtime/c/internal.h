@@ -82,8 +82,11 @@ typedef struct entry {
     uint64_t offset;
     uint64_t size;
     uint32_t crc;
-    const char *checksum; /* by which the manifest vouches for it, or NULL */
+    const char *checksum;       /* by which the manifest vouches for it, or NULL */
+    const char *const *ranges;  /* those of each `RANGE` bytes, where it has more than these */
 } entry;
+
+enum { RANGE = 2 << 20 };
 
 /* The entries of a file, by name. */
 typedef struct archive {
@@ -169,7 +172,9 @@ typedef struct buffer {
 typedef struct listed_entry {
     const char *name;
     int64_t size;
-    const char *checksum;
+    const char *checksum; /* of all, or of the text of those of ranges */
+    list ranges;          /* of const char * */
+    int64_t offset;
 } listed_entry;
 
 typedef struct kernel {

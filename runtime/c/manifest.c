@@ -53,8 +53,7 @@ static const record PORT = RECORD_OF(PORT_FIELDS, port, NULL);
 
 static const field BUFFER_FIELDS[] = {
     PUT(buffer, name, TEXT),     PUT(buffer, base, INTEGER), PUT(buffer, offset, INTEGER),
-    PUT(buffer, shape, INTEGERS), PUT(buffer, dtype, TEXT),  SKIP("sources", TEXTS),
-    SKIP("layout", TEXT),
+    PUT(buffer, shape, INTEGERS), PUT(buffer, dtype, TEXT),  SKIP("layout", TEXT),
 };
 static const record BUFFER = RECORD_OF(BUFFER_FIELDS, buffer, NULL);
 
@@ -69,6 +68,9 @@ static const field ENTRY_FIELDS[] = {
     PUT(listed_entry, name, TEXT),
     PUT(listed_entry, size, INTEGER),
     PUT(listed_entry, checksum, TEXT),
+    {"ranges", TEXTS, true, offsetof(listed_entry, ranges), NULL},
+    SKIP_OPTIONAL("file", TEXT),
+    {"offset", INTEGER, true, offsetof(listed_entry, offset), NULL},
 };
 static const record ENTRY = RECORD_OF(ENTRY_FIELDS, listed_entry, NULL);
 

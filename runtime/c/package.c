@@ -19,7 +19,13 @@ static bytes bytes_of(const trivium_package *package, const entry *entry) {
 
 static status check_entry(const trivium_package *package, const entry *entry,
                           trivium_error *error) {
-    if (!has_checksum(bytes_of(package, entry), entry->checksum))
+    bytes data = bytes_of(package, entry);
+    bool same = entry->ranges || has_checksum(data, entry->checksum);
+    for (size_t at = 0; same && entry->ranges && at < data.size; at += RANGE) {
+        bytes part = {data.data + at, data.size - at < RANGE ? data.size - at : RANGE};
+        same = has_checksum(part, entry->ranges[at / RANGE]);
+    }
+    if (!same)
         return CORRUPT("is corrupt: the checksum of '%.80s' differs", entry->name);
     return TRIVIUM_OK;
 }

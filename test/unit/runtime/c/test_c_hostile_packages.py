@@ -19,6 +19,7 @@ from trivium.runtime.contents import Entry, Symbol
 from trivium.runtime.cpu.thread_pool import CODE
 from trivium.runtime.errors import PackageError
 from trivium.runtime.file import archive
+from trivium.runtime.file.vouching import RANGE
 from trivium.runtime.host.step import HostStep
 from trivium.runtime.manifest import Manifest
 from trivium.runtime.package import Package
@@ -151,15 +152,53 @@ def test_a_changed_entry_is_said(scale: Package, sanitized: OpenAll):
         assert answer == Answer(PACKAGE, f"is corrupt: the checksum of '{name}' differs")
 
 
+def test_large_entries_are_checked_range_by_range(scale: Package, sanitized: OpenAll):
+    size = 2 * RANGE + 100
+    numbers = bytes(scale.weights) + np.random.default_rng(0).bytes(size - 64)
+    memory = replace(scale.manifest.memory, weight_bytes=size)
+    entries = {**scale.entries, "weights.bin": numbers}
+    package = Package.create(replace(scale.manifest, memory=memory), entries)
+    whole, text = package.to_bytes(), package.manifest.to_json()
+    begin = whole.index(numbers)
+    files = [whole]
+    for place in (64, RANGE - 1, RANGE, 2 * RANGE, size - 1):
+        data = bytearray(whole)
+        data[begin + place] ^= 1
+        files.append(bytes(data))
+    (entry,) = [each for each in package.manifest.entries if each.ranges]
+    ranges, summed = json.dumps(entry.ranges, separators=(",", ":")), entry.checksum
+    swapped = json.dumps([*entry.ranges[1::-1], entry.ranges[2]], separators=(",", ":"))
+    for old, new in ((ranges, "[]"), (ranges, swapped), (summed, entry.ranges[2])):
+        assert old in text
+        files.append(packed(text.replace(old, new), package))
+    sound, *refused = sanitized(files, "run")
+    assert sound == Answer(0, outputs(np.arange(16, dtype=np.float32)))
+    expected = ["is corrupt: the checksum of 'weights.bin' differs"] * 5
+    expected += ["has 0 checksums of ranges, must have 3", *["is not that of its 3 ranges"] * 2]
+    for answer, data, message in zip(refused, files[1:], expected, strict=True):
+        assert answer.status == PACKAGE
+        assert message in answer.text
+        assert not is_accepted(data)
+
+
+def test_a_file_beside_the_package_is_refused_by_name(
+    scale: Package, sanitized: OpenAll, tmp_path: Path
+):
+    scale.save(tmp_path / "p.trv", external_weights="p.weights")
+    (answer,) = sanitized([(tmp_path / "p.trv").read_bytes()])
+    assert answer.status == UNSUPPORTED
+    assert "has 'weights.bin' in file 'p.weights' beside it, which libtrivium does" in answer.text
+
+
 ENTRY = scale_manifest()
 
 
 @pytest.mark.parametrize(
     ("change", "status", "message"),
     [
-        ({"version": 10}, UNSUPPORTED, "'version' is 10, this library reads 8: update the"),
-        ({"version": 7}, PACKAGE, "'version' is 7, this library reads 8: compile the model again"),
-        ({"version": 9}, UNSUPPORTED, "has sizes that change from run to run, which libtrivium"),
+        ({"version": 12}, UNSUPPORTED, "'version' is 12, this library reads 10: update the"),
+        ({"version": 8}, PACKAGE, "'version' is 8, this library reads 10: compile the model again"),
+        ({"version": 11}, UNSUPPORTED, "has sizes that change from run to run, which libtrivium"),
         (
             {"symbols": (Symbol("N", 1, 2, 1),)},
             UNSUPPORTED,
@@ -202,12 +241,12 @@ def test_what_a_manifest_asks_for_is_refused_by_name(
         ('{"format": "\\ud800"}', "an escape stands for no character at byte 18"),
         ('{"format": "a\x01"}', "a text has a byte that it must not have at byte 13"),
         ('{"format": "trivium", "version": 08}', "is not JSON: there must be a value at byte"),
-        ('{"format": "trivium", "version": 8.5}', "'version' must be an integer of 64 bits"),
+        ('{"format": "trivium", "version": 10.5}', "'version' must be an integer of 64 bits"),
         ('{"format": "trivium", "version": 1e}', "an exponent must have digits"),
         ("{} {}", "something follows the value at byte 3"),
         ('"\\u0000"', "an escape stands for no character"),
         ("[NaN]", "is not JSON: there must be a value at byte 1"),
-        ('{"format": "trivium", "version": 8, "inputs": 1, "inputs": 2}', "must be a list"),
+        ('{"format": "trivium", "version": 10, "inputs": 1, "inputs": 2}', "must be a list"),
     ],
 )
 def test_what_is_no_manifest_is_said_with_its_place(
