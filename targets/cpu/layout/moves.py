@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +13,7 @@ from ....dialects.core.attributes import tensor_of
 from ....dialects.core.mlir import ir
 from ....dialects.core.tensor import Array, Shape
 
-_Indices = NDArray[np.int64]
+_Indices = NDArray[np.signedinteger[Any]]
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,9 @@ class Moves:
 
 def numbered(shape: Shape) -> _Indices:
     """Return an array of a shape that has the numbers from 1 on: zeros are added ones."""
-    return np.arange(1, math.prod(shape) + 1, dtype=np.int64).reshape(shape)
+    size = math.prod(shape)
+    narrow = np.int32 if size < 1 << 31 else np.int64
+    return np.arange(1, size + 1, dtype=narrow).reshape(shape)
 
 
 def find_moves(shape: Shape, moved: _Indices) -> Moves | None:
