@@ -20,12 +20,12 @@ _Indices = NDArray[np.signedinteger[Any]]
 class Moves:
     """Cut a tensor, fill it up with zeros, cut its axes in parts, and reorder these.
 
-    Axes of one element follow those of the tensor first, as many as the other fields name more. Of
-    axis d, the elements from `starts[d]` on are taken, `taken[d]` of them, then `added[d]`
-    zeros. `parts` are the sizes of all axes in their parts; `order` permutes these, and the result
-    has the `shape`.
+    The tensor is seen in the shape `whole`. Of its axis d, the elements from `starts[d]` on are
+    taken, `taken[d]` of them, then `added[d]` zeros. `parts` are the sizes of all axes in their
+    parts; `order` permutes these, and the result has the `shape`.
     """
 
+    whole: Shape
     starts: Shape
     taken: Shape
     added: Shape
@@ -36,16 +36,16 @@ class Moves:
     def apply(self, array: Array) -> Array:
         """Return the rearranged array."""
         begins = zip(self.starts, self.taken, strict=True)
-        array = array.reshape(self._whole(array.shape))
+        array = array.reshape(self.whole)
         cut = array[tuple(slice(start, start + size) for start, size in begins)]
         padded = np.pad(cut, [(0, after) for after in self.added])
         return padded.reshape(self.parts).transpose(self.order).reshape(self.shape)
 
     def build(self, x: ir.Value) -> ir.Value:
         """Build the ops at the insertion point; those that would do nothing are left out."""
-        rank, whole = len(self.starts), self._whole(tensor_of(x.type).shape)
-        if whole != tensor_of(x.type).shape:
-            x = tri.Reshape.build(x, shape=whole).y
+        rank = len(self.whole)
+        if self.whole != tensor_of(x.type).shape:
+            x = tri.Reshape.build(x, shape=self.whole).y
         if self.taken != tensor_of(x.type).shape:
             x = tri.Slice.build(x, starts=self.starts, sizes=self.taken, steps=(1,) * rank).y
         if any(self.added):
@@ -57,9 +57,6 @@ class Moves:
         if self.shape != tensor_of(x.type).shape:
             x = tri.Reshape.build(x, shape=self.shape).y
         return x
-
-    def _whole(self, shape: Shape) -> Shape:
-        return (*shape, *(1,) * (len(self.starts) - len(shape)))
 
 
 def numbered(shape: Shape) -> _Indices:
@@ -170,7 +167,11 @@ def _assembled(shape: Shape, first: int, digits: Sequence[_Digit], target: Shape
         extent = 1
         for digit in reversed(own):
             if digit.stride != stride * extent:
-                return None
+                inner, rest = divmod(digit.stride, stride)
+                if rest or inner < 2 or size % inner:
+                    return None
+                cut = (*shape[:axis], size // inner, inner, *shape[axis + 1 :])
+                return _assembled(cut, first, digits, target)
             extent *= digit.size
         starts.append(start)
         taken.append(min(size - start, extent))
@@ -187,7 +188,9 @@ def _assembled(shape: Shape, first: int, digits: Sequence[_Digit], target: Shape
     if len(placed) != len(digits) or len({*digits}) != len(digits):
         return None
     order = tuple(placed.index(digit) for digit in digits)
-    return Moves(tuple(starts), tuple(taken), tuple(added), tuple(parts), order, target)
+    whole = (*shape, *(1,) * (len(starts) - len(shape)))
+    cuts = tuple(starts), tuple(taken), tuple(added)
+    return Moves(whole, *cuts, tuple(parts), order, target)
 
 
 def _by_stride(digit: _Digit) -> int:

@@ -43,6 +43,9 @@ PACKINGS: dict[str, tuple[tuple[int, ...], Function]] = {
     "lanes": ((64, 1, 3, 3), lambda w: cpu.pack_lanes(w, 8)),
     "large blocks": ((20, 3, 2, 2), lambda w: cpu.split_kernels(w, 1, 6)[0]),
     "gates": ((2, 32, 8), lambda w: cpu.pack_recurrent(w, (32,), 24)),
+    "rows of groups": ((20, 3, 2, 2), lambda w: cpu.split_kernels(w, 2, 4)[0]),
+    "other rows of groups": ((22, 3, 2, 2), lambda w: cpu.split_kernels(w, 2, 4)[1]),
+    "every other one": ((4, 6), lambda w: w[:, 1::2]),
     "packed again": ((3, 33, 16), lambda w: pack_columns(cpu.unpack_columns(w, 48), 8)),
 }
 
@@ -72,7 +75,7 @@ def test_moves_in_any_order_are_found(shape: list[int], order: object, block: in
 
 NOT_MOVES: dict[str, tuple[tuple[int, ...], Function]] = {
     "reversed": ((4, 6), lambda w: w[:, ::-1]),
-    "every other one": ((4, 6), lambda w: w[:, ::2]),
+    "every fourth of six": ((4, 6), lambda w: w[:, ::4]),
     "repeated": ((4, 6), lambda w: w.repeat(2, axis=0)),
     "zeros between": ((4, 6), lambda w: np.insert(w, [1, 2], 0, axis=1)),
     "zeros before": ((4, 6), lambda w: np.pad(w, [(0, 0), (1, 0)])),
