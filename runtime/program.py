@@ -13,6 +13,7 @@ from .binding import bind_steps, schedule
 from .contents import FIRST_PORT, PROCESS, Port
 from .cores import on_cores
 from .errors import RunError
+from .file.file_bytes import release_pages
 from .file.vouching import RANGE
 from .frozen import Frozen
 from .loader import Loader
@@ -312,6 +313,8 @@ def link(package: Package, options: Mapping[str, Any], threads: int = 1) -> Prog
     }
     weights = aligned(package.unchecked_weights)
     prepared = _compute_constants(stages.at(0), weights, load_steps, threads)
+    if load_steps:
+        release_pages(package.unchecked_weights)  # runs read what they need of them again
     exact = tuple(link(each, options, threads) for each in package.exact)
     machine = next((each.machine for each in exact), "") if manifest.only_exact else loader.machine
     made = package, machine, weights, prepared, steps, spaces, stages, options, exact

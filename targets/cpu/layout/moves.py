@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,18 +13,19 @@ from ....dialects.core.attributes import tensor_of
 from ....dialects.core.mlir import ir
 from ....dialects.core.tensor import Array, Shape
 
-_Indices = NDArray[np.int64]
+_Indices = NDArray[np.signedinteger[Any]]
 
 
 @dataclass(frozen=True)
 class Moves:
     """Cut a tensor, fill it up with zeros, cut its axes in parts, and reorder these.
 
-    Of axis d, the elements from `starts[d]` on are taken, `taken[d]` of them, then `added[d]`
-    zeros. `parts` are the sizes of all axes in their parts; `order` permutes these, and the result
-    has the `shape`.
+    The tensor is seen in the shape `whole`. Of its axis d, the elements from `starts[d]` on are
+    taken, `taken[d]` of them, then `added[d]` zeros. `parts` are the sizes of all axes in their
+    parts; `order` permutes these, and the result has the `shape`.
     """
 
+    whole: Shape
     starts: Shape
     taken: Shape
     added: Shape
@@ -34,13 +36,16 @@ class Moves:
     def apply(self, array: Array) -> Array:
         """Return the rearranged array."""
         begins = zip(self.starts, self.taken, strict=True)
+        array = array.reshape(self.whole)
         cut = array[tuple(slice(start, start + size) for start, size in begins)]
         padded = np.pad(cut, [(0, after) for after in self.added])
         return padded.reshape(self.parts).transpose(self.order).reshape(self.shape)
 
     def build(self, x: ir.Value) -> ir.Value:
         """Build the ops at the insertion point; those that would do nothing are left out."""
-        rank = len(self.starts)
+        rank = len(self.whole)
+        if self.whole != tensor_of(x.type).shape:
+            x = tri.Reshape.build(x, shape=self.whole).y
         if self.taken != tensor_of(x.type).shape:
             x = tri.Slice.build(x, starts=self.starts, sizes=self.taken, steps=(1,) * rank).y
         if any(self.added):
@@ -56,7 +61,9 @@ class Moves:
 
 def numbered(shape: Shape) -> _Indices:
     """Return an array of a shape that has the numbers from 1 on: zeros are added ones."""
-    return np.arange(1, math.prod(shape) + 1, dtype=np.int64).reshape(shape)
+    size = math.prod(shape)
+    narrow = np.int32 if size < 1 << 31 else np.int64
+    return np.arange(1, size + 1, dtype=narrow).reshape(shape)
 
 
 def find_moves(shape: Shape, moved: _Indices) -> Moves | None:
@@ -75,7 +82,10 @@ def find_moves(shape: Shape, moved: _Indices) -> Moves | None:
 
 @dataclass(frozen=True)
 class _Digit:
-    """Count `size` steps of `stride` elements along a part of an axis."""
+    """Count `size` steps of `stride` elements along a part of an axis.
+
+    All but the first are zeros where the stride is 0.
+    """
 
     size: int
     stride: int
@@ -91,7 +101,7 @@ def _all_digits(moved: _Indices, shape: Shape) -> list[_Digit] | None:
             continue
         if valid < size:
             stride = int(line[1] - line[0]) if valid > 1 else 0
-            if stride <= 0 or (line[valid:] != 0).any():
+            if stride < 0 or (line[valid:] != 0).any():
                 return None
             found.append(_Digit(size, stride))
             continue
@@ -157,17 +167,30 @@ def _assembled(shape: Shape, first: int, digits: Sequence[_Digit], target: Shape
         extent = 1
         for digit in reversed(own):
             if digit.stride != stride * extent:
-                return None
+                inner, rest = divmod(digit.stride, stride)
+                if rest or inner < 2 or size % inner:
+                    return None
+                cut = (*shape[:axis], size // inner, inner, *shape[axis + 1 :])
+                return _assembled(cut, first, digits, target)
             extent *= digit.size
         starts.append(start)
         taken.append(min(size - start, extent))
         added.append(extent - taken[-1])
         placed += own
         parts += [digit.size for digit in own]
+    for digit in digits:
+        if not digit.stride:
+            starts.append(0)
+            taken.append(1)
+            added.append(digit.size - 1)
+            placed.append(digit)
+            parts.append(digit.size)
     if len(placed) != len(digits) or len({*digits}) != len(digits):
         return None
     order = tuple(placed.index(digit) for digit in digits)
-    return Moves(tuple(starts), tuple(taken), tuple(added), tuple(parts), order, target)
+    whole = (*shape, *(1,) * (len(starts) - len(shape)))
+    cuts = tuple(starts), tuple(taken), tuple(added)
+    return Moves(whole, *cuts, tuple(parts), order, target)
 
 
 def _by_stride(digit: _Digit) -> int:

@@ -50,11 +50,13 @@ class _Pack(MachinePattern):
         x = tensor_of(op.x.type)
         if x.dtype != compute_dtype(x.dtype) or not x.size:
             raise NoMatch("has inputs of a type that is widened, or none")
-        rewriter.need_constant(op.r)
-        b = None if op.b is None else rewriter.constant(op.b)
+        rewriter.need_weight(op.r)
+        rewriter.need_weight(op.w)
         projection = op.projection if isinstance(op, tri.Lstm) else None
         if projection is not None:
             rewriter.need_constant(projection)
+        held = _held_bias(op, rewriter)
+        b = None if op.b is None or held else rewriter.constant(op.b)
         parts = _parts(op, tensor_of(op.r.type).shape[1])
 
         def turn(w: Array) -> Array:
@@ -66,8 +68,8 @@ class _Pack(MachinePattern):
                 op, value, lambda r: cpu.pack_recurrent(r, parts, columns), rewriter
             )
 
-        turned = packed_constant(op, op.w, turn, rewriter)
         packed = pack(op.r, parts)
+        turned = packed_constant(op, op.w, turn, rewriter)
         if projection is not None:
             projection = pack(projection, (tensor_of(projection.type).shape[1],))
 
@@ -79,6 +81,8 @@ class _Pack(MachinePattern):
             rest: list[ir.Value | None] = [op.sequence_lens, op.initial_h]
             more: dict[str, Any] = {}
             kept = None
+            if held:
+                inputs = tri.Add.build(inputs, _sum_of_biases(held)).y
             if b is not None:
                 added, kept = _biases(op, b.reshape(len(b), 2, -1))
                 inputs = tri.Add.build(inputs, constant(added.reshape(-1), "bias")).y
@@ -156,6 +160,26 @@ def _parts(op: tri.Recurrent, width: int) -> Shape:
     if isinstance(op, tri.Gru):
         return cpu.gru_parts(op.hidden_size, op.linear_before_reset)
     return (width,)
+
+
+def _held_bias(op: tri.Recurrent, rewriter: Rewriter) -> ir.Value | None:
+    """Return the biases of a layer, if they are weights that may be updated."""
+    if op.b is None or not rewriter.is_held(op.b):
+        return None
+    if isinstance(op, tri.Gru) and op.linear_before_reset:
+        raise NoMatch("has biases apart, which may be updated")
+    return op.b
+
+
+def _sum_of_biases(b: ir.Value) -> ir.Value:
+    """Build the sum of the biases of inputs and state, at the insertion point: one for all."""
+    directions, size = tensor_of(b.type).shape
+    half = size // 2
+    pair = (
+        tri.Slice.build(b, starts=(0, start), sizes=(directions, half), steps=(1, 1)).y
+        for start in (0, half)
+    )
+    return tri.Reshape.build(tri.Add.build(*pair).y, shape=(directions * half,)).y
 
 
 def _biases(op: tri.Recurrent, b: Array) -> tuple[Array, Array | None]:

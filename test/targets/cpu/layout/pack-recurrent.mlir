@@ -3,8 +3,8 @@
 // One product multiplies the inputs for both directions; the bias of the state is added to it.
 // CHECK-LABEL: func.func @packs_lstm
 // CHECK-SAME:    (%[[X:.*]]: {{.*}}, %[[H:.*]]: {{.*}})
-// CHECK:         %[[W:.*]] = "tri.constant"() {value = dense<1.0{{.*}}> : tensor<3x32xf32>}
 // CHECK:         %[[R:.*]] = "tri.constant"() {value = {{.*}} : tensor<2x1x4x16xf32>}
+// CHECK:         %[[W:.*]] = "tri.constant"() {value = dense<1.0{{.*}}> : tensor<3x32xf32>}
 // CHECK:         %[[P:.*]] = "tri.mat_mul"(%[[X]], %[[W]])
 // CHECK:         %[[B:.*]] = "tri.constant"() {value = dense<5.0{{.*}}> : tensor<32xf32>}
 // CHECK:         %[[S:.*]] = "tri.add"(%[[P]], %[[B]])
@@ -81,13 +81,13 @@ func.func @fills_panels(%x: tensor<5x1x3xf32>) -> tensor<1x1x96xf32> {
 
 // Weights that are stored as bytes with a scale stay so, both in the order of the panels.
 // CHECK-LABEL: func.func @keeps_bytes
-// CHECK:         %[[W:.*]] = "tri.constant"() {{.*}} : tensor<4x12xi8>}
-// CHECK:         %[[W_F32:.*]] = "tri.cast"(%[[W]])
-// CHECK:         %[[TURNED:.*]] = "tri.mul"(%[[W_F32]]
-// CHECK:         %[[R:.*]] = "tri.constant"() {{.*}} : tensor<1x{{.*}}xi8>}
+// CHECK:         %[[R:.*]] = "tri.constant"() {{.*}} : tensor<1x1x4x4x4xi8>}
 // CHECK:         %[[R_F32:.*]] = "tri.cast"(%[[R]])
 // CHECK:         %[[SCALED:.*]] = "tri.mul"(%[[R_F32]]
 // CHECK:         %[[PANELS:.*]] = "tri.reshape"(%[[SCALED]]) {shape = array<i64: 1, 1, 4, 16>}
+// CHECK:         %[[W:.*]] = "tri.constant"() {{.*}} : tensor<4x12xi8>}
+// CHECK:         %[[W_F32:.*]] = "tri.cast"(%[[W]])
+// CHECK:         %[[TURNED:.*]] = "tri.mul"(%[[W_F32]]
 // CHECK:         "tri.mat_mul"({{.*}}, %[[TURNED]])
 // CHECK:         "cpu.packed_gru"({{.*}}, %[[PANELS]])
 func.func @keeps_bytes(%x: tensor<5x1x4xf32>) -> tensor<1x1x4xf32> {

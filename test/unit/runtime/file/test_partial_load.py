@@ -135,6 +135,7 @@ def test_load_steps_read_what_they_widen(tmp_path: Path, summed: Summed) -> None
     trivium.build(model).save(tmp_path / "net.trv")
     summed.clear()
     session = trivium.load(tmp_path / "net.trv")
+    assert _resident(tmp_path / "net.trv") < codes.nbytes // 2
     assert session.manifest.load_steps
     weights = session.manifest.memory.weight_bytes
     assert weights > 32 << 20
