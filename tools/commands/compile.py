@@ -36,6 +36,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="what files and functions of C are called, model by default",
     )
+    parser.add_argument(
+        "--onnc",
+        action="store_true",
+        help="with --emit c: add the entry of ONNC's runtime, model_main(), which the client "
+        "calls, and write NAME.weight",
+    )
     arguments.add_key_argument(parser)
     arguments.add_compile_arguments(parser, package=True)
     add_ir_arguments(parser)
@@ -55,8 +61,8 @@ def _run_package(flags: argparse.Namespace) -> None:
     from ..report import summary
 
     model = flags.model
-    if flags.name:
-        flags.refuse("--name: is for --emit c")
+    if flags.name or flags.onnc:
+        flags.refuse(f"{'--name' if flags.name else '--onnc'}: is for --emit c")
     try:
         arguments.package_path(flags.output)
     except argparse.ArgumentTypeError as error:
@@ -81,16 +87,21 @@ def _run_c(flags: argparse.Namespace) -> None:
     if arguments.is_package(flags.model):
         flags.refuse(f"--emit c: '{flags.model}' is a package: give the model that it was made of")
     arguments.refuse_key(flags, flags.model)
+    if flags.onnc:
+        print("CLang is invoked")
     with shown_progress() as progress:
         given = arguments.compile_arguments(flags)
         written = emit_c(
             flags.model,
             flags.output,
             name=flags.name or NAME,
+            onnc=flags.onnc,
             progress=progress,
             hooks=ir_hooks(flags),
             **given,
         )
+    if flags.onnc:
+        print(f"[Clang] created model weight file: {written.path / written.weight_file}")
     print(f"{written.path}: {', '.join(written.files)}")
 
 
