@@ -29,19 +29,6 @@ static status check_steps(const json *document, const char *name, trivium_error 
     return TRIVIUM_OK;
 }
 
-/* Refuse entries in a file beside the package. */
-static status check_files(const json *document, trivium_error *error) {
-    const json *entries = json_field(document, "entries");
-    if (!entries || entries->kind != JSON_LIST)
-        return TRIVIUM_OK; /* the tables refuse it */
-    for (const json *each = entries->value.first; each; each = each->next)
-        if (*json_text(each, "file"))
-            return UNSUPPORTED("the package has '%.80s' in file '%.80s' beside it, which libtrivium "
-                               "does not read: compile the model without --external-weights",
-                               json_text(each, "name"), json_text(each, "file"));
-    return TRIVIUM_OK;
-}
-
 /* Refuse what this library cannot run, before anything is decoded. */
 static status check_abilities(const json *document, trivium_error *error) {
     static const struct {
@@ -69,7 +56,6 @@ static status check_abilities(const json *document, trivium_error *error) {
     if (cores && cores->kind == JSON_LIST && cores->count)
         return UNSUPPORTED("the package binds threads to cores, which libtrivium does not: "
                            "compile the model without --cores");
-    TRY(check_files(document, error));
     TRY(check_steps(document, "load_steps", error));
     return check_steps(document, "steps", error);
 }
