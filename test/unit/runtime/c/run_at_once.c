@@ -1,6 +1,7 @@
 /* Run a package in 64 threads at once, with a session each: run_at_once MODEL.trv.
  *
- * Sessions take 1 to 3 threads. The package is closed while they run; all outputs must be equal. */
+ * Sessions take 1 to 3 threads, and others come and go meanwhile. The package is closed while they
+ * run; all outputs must be equal. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,6 +27,12 @@ static void *run(void *argument) {
     trivium_error error;
     void **outputs = new_outputs();
     for (int i = 0; i < RUNS; i++) {
+        trivium_session *other;
+        if (trivium_session_create(package, 1 + i % 3, &other, &error)) {
+            puts(error.text);
+            exit(1);
+        }
+        trivium_session_free(other);
         if (trivium_session_run(session, inputs, outputs, &error)) {
             puts(error.text);
             exit(1);
