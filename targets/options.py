@@ -348,7 +348,7 @@ class CompileOptions:
                 "leave out one of the two"
             )
         for which, given, why in (
-            ("activations", self.activations == choices.BYTES, "rounds no more than the model"),
+            ("activations", self.activations == choices.BYTES, "rounds nothing of its own"),
             ("winograd_error", self.winograd_error, "allows none"),
         ):
             if self.strict_math and given:
