@@ -21,13 +21,23 @@ from ..runtime.spelling import spell_shape
 
 Arrays = dict[str, NDArray[Any]]
 
+TENSOR = ".pb"
+"""The suffix of files of one tensor of ONNX."""
+
 
 def read(files: Mapping[str, str]) -> Arrays:
-    """Read one array from each .npy file; RunError when that does not work."""
+    """Read one array from each .npy file, or tensor of ONNX (.pb); RunError where that fails.
+
+    Raises CompileError for tensors of ONNX.
+    """
     return {name: _read(path) for name, path in files.items()}
 
 
 def _read(path: str) -> NDArray[Any]:
+    if path.endswith(TENSOR):
+        from ..compiler.frontends.onnx.tensor_proto import read_tensor
+
+        return read_tensor(path)
     try:
         array: Any = np.load(path, allow_pickle=False)
     except OSError as error:
@@ -137,7 +147,15 @@ def ports_at(manifest: Manifest, sizes: Mapping[str, int]) -> tuple[Port, ...]:
 
 
 def write(path: str, array: NDArray[Any]) -> None:
-    """Write an array to a .npy file, as a whole or not at all; raises as `replaced_file`."""
+    """Write an array to a .npy file, or a tensor of ONNX (.pb), as a whole or not at all.
+
+    Raises as `replaced_file`.
+    """
+    if path.endswith(TENSOR):
+        from ..compiler.frontends.onnx.tensor_proto import write_tensor
+
+        write_tensor(path, array)
+        return
     with replaced_file(path) as file:
         np.save(file, array, allow_pickle=False)
 

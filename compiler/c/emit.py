@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from ...dialects.core.discovery import load_plugins
 from ...dialects.core.errors import CompileError
+from ...dialects.core.files import write_file
 from ...runtime.contents import Contents
 from ...targets.choices import C
 from ...targets.option import changed_options
@@ -50,6 +51,7 @@ class CFolder:
     path: Path
     files: tuple[str, ...]
     contents: Contents
+    weight_file: str
 
 
 def emit_c(
@@ -58,13 +60,16 @@ def emit_c(
     example_inputs: Any = None,
     *,
     name: str = NAME,
+    onnc: bool = False,
     **options: Any,
 ) -> CFolder:
     """Compile a model and write it as C: source, header, weights, build files, a client.
 
     The folder is made if it is not there; files of the same names are replaced. Functions, files
-    and macros begin with `name`. The options are those of `trivium.compile`. Raises CompileError
-    that lists all faults, also what has no form in C: nothing is written then.
+    and macros begin with `name`. With `onnc`, there is also the entry of ONNC's runtime,
+    `model_main`, which the client calls, and the weight file ends in `.weight`. The options are
+    those of `trivium.compile`. Raises CompileError that lists all faults, also what has no form in
+    C: nothing is written then.
     """
     check_name(name)
     chosen = COptions(example_inputs, **options)
@@ -73,12 +78,12 @@ def emit_c(
     package = build_with(model, chosen)
     check_program(package.manifest)
     chosen.report("write C")
-    files = CSource(package, chosen.machines[0], name).files()
-    path = Path(folder)
+    source = CSource(package, chosen.machines[0], name, onnc)
+    files, path = source.files(), Path(folder)
     try:
         path.mkdir(parents=True, exist_ok=True)
-        for file, content in files.items():
-            (path / file).write_bytes(content)
     except OSError as error:
         raise CompileError(f"cannot write '{path}': {error.strerror}") from None
-    return CFolder(path, tuple(files), package.manifest)
+    for file, content in files.items():
+        write_file(path / file, content)
+    return CFolder(path, tuple(files), package.manifest, source.weight_file)

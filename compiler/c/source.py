@@ -20,6 +20,7 @@ from .macros import checks
 from .weight_file import data_offset, weight_file
 
 TEMPLATES = Path(__file__).parent / "template"
+ALIGNMENT = 64
 MOST_OPS = 4
 """How many ops the name of a kernel lists."""
 
@@ -28,11 +29,15 @@ _SYMBOL = re.compile(r"\bk_[0-9a-f]{16}\b")
 
 @dataclass(frozen=True)
 class CSource:
-    """The code of a package in C, under a name that its functions begin with."""
+    """The code of a package in C, under a name that its functions begin with.
+
+    With `onnc`, it has the entry of ONNC's runtime, too, and the client calls that.
+    """
 
     package: Package
     machine: Machine
     name: str
+    onnc: bool = False
 
     # -- files --------------------------------------------------------------------------------
 
@@ -41,13 +46,17 @@ class CSource:
         texts = {
             f"{self.name}.h": self._filled("model.h"),
             f"{self.name}.c": f'#include "{self.name}.h"\n{self._code}',
-            "main.c": self._filled("main.c"),
+            "main.c": self._filled("onnc_main.c" if self.onnc else "main.c"),
             "Makefile": self._filled("Makefile"),
             "CMakeLists.txt": self._filled("CMakeLists.txt"),
         }
         files = {name: text.encode() for name, text in texts.items()}
         weights = weight_file(self.package.manifest.buffers, self._weights, self._identity)
-        return {**files, f"{self.name}.weights": weights}
+        return {**files, self.weight_file: weights}
+
+    @property
+    def weight_file(self) -> str:
+        return f"{self.name}.{'weight' if self.onnc else 'weights'}"
 
     @property
     def _weights(self) -> bytes | memoryview:
@@ -73,6 +82,7 @@ class CSource:
         begin = f"{checks(self.machine)}\n#include <string.h>\n{PRELUDE}"
         threads = f"#ifdef {self.name.upper()}_THREADS\n#include <sched.h>\n#endif\n"
         entry = self._part("entry.c") + self._part("pool.c")
+        entry += self._part("onnc.c") if self.onnc else ""
         return "\n".join([begin, threads, definitions(code), code, "", entry])
 
     def _kernels(self) -> list[str]:
@@ -112,6 +122,8 @@ class CSource:
     def _part(self, template: str) -> str:
         """Return a template that does not depend on the identity."""
         text = (TEMPLATES / template).read_text()
+        onnc = (TEMPLATES / "onnc.h").read_text() + "\n" if self.onnc else ""
+        text = text.replace("@onnc_header@", onnc)
         for key, value in self._fixed.items():
             text = text.replace(f"@{key}@", value)
         return text
@@ -134,6 +146,7 @@ class CSource:
             "name": self.name,
             "NAME": self.name.upper(),
             "file": self.name,
+            "weight_file": self.weight_file,
             "title": _comment(f"{manifest.source or 'a model'}, for {self.machine.name}"),
             "ports": self._ports(),
             "arena": str(memory.arena_bytes),
@@ -147,6 +160,15 @@ class CSource:
             "input_bytes": ", ".join(self._sizes(manifest.inputs)) or "0",
             "output_bytes": ", ".join(self._sizes(manifest.outputs)) or "0",
             "prints": "".join(self._print(n, p) for n, p in enumerate(manifest.outputs)),
+            "prints_numbered": "".join(
+                f"  if (number == {n}) {{\n{self._print(n, p)}  }}\n"
+                for n, p in enumerate(manifest.outputs)
+            ),
+            "onnc_output_bytes": str(
+                sum(
+                    -(-int(size) // ALIGNMENT) * ALIGNMENT for size in self._sizes(manifest.outputs)
+                )
+            ),
             "flags": " ".join(self._flags),
             "cross": self.machine.cross or "PREFIX-",
         }

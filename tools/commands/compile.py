@@ -45,6 +45,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="what files and functions of C are called, model by default",
     )
+    parser.add_argument(
+        "--onnc",
+        action="store_true",
+        help="with --emit c: add the entry of ONNC's runtime, model_main(), which the client "
+        "calls, and write NAME.weight",
+    )
     arguments.add_key_argument(parser)
     arguments.add_compile_arguments(parser, package=True)
     add_ir_arguments(parser)
@@ -63,6 +69,8 @@ def _run_package(flags: argparse.Namespace) -> None:
     from ...compiler.driver import build
 
     model = flags.model
+    if flags.onnc:
+        flags.refuse(f"--onnc: is for --emit {C}")
     if flags.name and flags.emit == PACKAGE:
         flags.refuse(f"--name: is for --emit {LIBRARY} and --emit {C}")
     if flags.emit == PACKAGE and not arguments.is_package(flags.output):
@@ -99,16 +107,21 @@ def _run_c(flags: argparse.Namespace) -> None:
     if arguments.is_package(flags.model):
         flags.refuse(f"--emit c: '{flags.model}' is a package: give the model that it was made of")
     arguments.refuse_key(flags, flags.model)
+    if flags.onnc:
+        print("CLang is invoked")
     with shown_progress() as progress:
         given = arguments.compile_arguments(flags)
         written = emit_c(
             flags.model,
             flags.output,
             name=flags.name or NAME,
+            onnc=flags.onnc,
             progress=progress,
             hooks=ir_hooks(flags),
             **given,
         )
+    if flags.onnc:
+        print(f"[Clang] created model weight file: {written.path / written.weight_file}")
     print(f"{written.path}: {', '.join(written.files)}")
 
 

@@ -1,7 +1,8 @@
 """Run a package, or compile a model and run it, and describe the outputs.
 
-Inputs come from .npy files or, with --random, from a generator: floats are normally distributed,
-whole numbers are 0 or 1. Sizes that may change are those of the files, or else the likely ones.
+Inputs come from .npy files, from tensors of ONNX (.pb), or with --random from a generator: floats
+are normally distributed, whole numbers are 0 or 1. Sizes that may change are those of the files, or
+else the likely ones. Outputs are written to files of both kinds.
 """
 
 import argparse

@@ -89,6 +89,7 @@ const char *@name@_error(int code) {
     case @NAME@_DAMAGED_WEIGHTS: return "the weight file is damaged";
     case @NAME@_SMALL_PREPARED: return "prepared has fewer bytes than @NAME@_PREPARED_BYTES";
     case @NAME@_NO_THREADS: return "threads cannot be started";
+    case @NAME@_NO_INPUTS: return "the file of inputs has not the tensors of the model";
     default: return "no code of this library";
   }
 }

@@ -44,7 +44,7 @@ static void print_outputs(void *const outputs[]) {
 @prints@}
 
 int main(int argc, char **argv) {
-  const char *weight_file = "@file@.weights", *written[@NAME@_OUTPUTS + 1] = {0};
+  const char *weight_file = "@weight_file@", *written[@NAME@_OUTPUTS + 1] = {0};
   const void *inputs[@NAME@_INPUTS + 1] = {0};
   void *outputs[@NAME@_OUTPUTS + 1] = {0};
   struct @name@_weights weights;

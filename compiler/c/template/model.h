@@ -16,7 +16,7 @@ extern "C" {
 #define @NAME@_ARENA_BYTES @arena@
 #define @NAME@_PREPARED_BYTES @prepared@
 
-/* The file @file@.weights: its size and what it must be, or code and weights do not fit. */
+/* The file @weight_file@: its size and what it must be, or code and weights do not fit. */
 #define @NAME@_WEIGHTS_BYTES @weights_bytes@
 #define @NAME@_WEIGHTS_OFFSET @weights_offset@
 #define @NAME@_WEIGHTS_ID UINT64_C(0x@id@)
@@ -30,7 +30,8 @@ enum {
   @NAME@_OTHER_WEIGHTS,
   @NAME@_DAMAGED_WEIGHTS,
   @NAME@_SMALL_PREPARED,
-  @NAME@_NO_THREADS
+  @NAME@_NO_THREADS,
+  @NAME@_NO_INPUTS
 };
 
 /* Return what a code of the functions below says. */
@@ -81,7 +82,7 @@ int @name@_pool_run(struct @name@_pool *pool, const void *const inputs[], void *
 void @name@_pool_stop(struct @name@_pool *pool);
 #endif
 
-#ifdef __cplusplus
+@onnc_header@#ifdef __cplusplus
 }
 #endif
 #endif

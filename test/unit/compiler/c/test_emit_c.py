@@ -264,6 +264,44 @@ def test_the_command_writes_a_folder(tmp_path: Path, capsys) -> None:
     assert (tmp_path / "out" / "model.h").exists()
 
 
+@needs_gcc
+def test_the_entry_of_onnc_reads_an_image_and_prints_the_outputs(tmp_path: Path, capsys) -> None:
+    onnx.save(network(), tmp_path / "m.onnx")
+    flags = ["--emit", "c", "--onnc", "--name", "net", "-o", str(tmp_path)]
+    assert main(["compile", str(tmp_path / "m.onnx"), *flags]) == 0
+    printed = capsys.readouterr().out
+    assert "CLang is invoked" in printed
+    assert f"created model weight file: {tmp_path / 'net.weight'}" in printed
+    build(tmp_path)
+    names = [f"{name}.pb" for name in feeds()]
+    for name, array in zip(names, feeds().values(), strict=True):
+        onnx.save_tensor(onnx.numpy_helper.from_array(array), tmp_path / name)
+        raw = str(tmp_path / name.replace(".pb", ".raw"))
+        assert main(["pb2raw", str(tmp_path / name), "-o", raw]) == 0
+    raws = [name.replace(".pb", ".raw") for name in names]
+    done = run(["./main", *raws], tmp_path)
+    numbers = [float(line) for line in done.stdout.splitlines() if not line.endswith(":")]
+    made = np.concatenate([y.ravel() for y in expected()])
+    np.testing.assert_allclose(numbers, made, rtol=1e-6, atol=1e-7)
+    (tmp_path / "net.weight").write_bytes(b"no weights")
+    done = run(["./main", *raws], tmp_path)
+    assert done.returncode == 1
+    assert "has another size" in done.stderr
+
+
+@needs_gcc
+@pytest.mark.parametrize("machine", ["native", "generic"])
+def test_quantized_models_give_the_outputs_of_a_session(machine, tmp_path: Path) -> None:
+    data = {name: np.concatenate([array, -array]) for name, array in feeds().items()}
+    file = str(tmp_path / "bytes.onnx")
+    trivium.quantize(network(), data, file)
+    written = emit_c(file, tmp_path, machine=machine)
+    build(tmp_path)
+    made = run_client(written, list(feeds().values()))
+    for x, y in zip(made, trivium.compile(file).run(feeds()).values(), strict=True):
+        np.testing.assert_allclose(x, y, rtol=1e-6, atol=1e-7)
+
+
 @pytest.mark.parametrize(
     "flags", [["--emit", "c", "-o", "x.trv"], ["--name", "n", "-o", "x.trv"], ["-o", "x"]]
 )
