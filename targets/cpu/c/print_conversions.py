@@ -93,25 +93,33 @@ def _reinterpreted(x: str, have: Vector, want: Vector) -> str:
 
 def _bitcast_lanes(printer: Printer, source: ir.Value, result: ir.Value) -> None:
     """Reinterpret scalars that were lanes as scalars of another width: low bytes come first."""
-    have, want = element_of(source.type), element_of(result.type)
+    have, want = (Vector(1, element_of(value.type)) for value in (source, result))
     count, lanes = lanes_of(source.type), lanes_of(result.type)
-    if have[0] != "i" or want[0] != "i":
-        raise Unsupported("is computed by a bitcast of floats to another width, not printed as C")
+    bits = [_whole(printer.lane(source, lane), have) for lane in range(count)]
     lines: list[str] = []
     for lane in range(lanes):
         if lanes > count:
             parts = lanes // count
-            shift = 8 * BYTES[want] * (lane % parts)
-            lines.append(f"({want})({printer.lane(source, lane // parts)} >> {shift})")
+            text = f"{bits[lane // parts]} >> {want.bits * (lane % parts)}"
         else:
-            parts, wide = count // lanes, f"u{want[1:]}"
-            terms = [
-                f"({wide})(u{have[1:]}){printer.lane(source, lane * parts + part)}"
-                f" << {8 * BYTES[have] * part}"
-                for part in range(parts)
-            ]
-            lines.append(f"({want})({' | '.join(f'({term})' for term in terms)})")
+            parts, wide = count // lanes, want.unsigned.name
+            of_lane = bits[lane * parts : (lane + 1) * parts]
+            terms = (f"({wide}){x} << {have.bits * n}" for n, x in enumerate(of_lane))
+            text = " | ".join(f"({term})" for term in terms)
+        whole = f"({want.unsigned.name})({text})"
+        is_float = want.is_float
+        lines.append(
+            f"bits_{want.name}_of_{want.unsigned.name}({whole})"
+            if is_float
+            else f"({want.name}){whole}"
+        )
     printer.define(result, *lines)
+
+
+def _whole(x: str, have: Vector) -> str:
+    """Return the bits of a scalar as an unsigned number."""
+    unsigned = have.unsigned.name
+    return f"bits_{unsigned}_of_{have.name}({x})" if have.is_float else f"({unsigned}){x}"
 
 
 def _constant(printer: Printer, op: ir.Operation) -> None:
