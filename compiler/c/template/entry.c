@@ -64,6 +64,7 @@ static int run_with(struct team *team, const void *const inputs[], void *const o
   const size_t needed = @NAME@_ARENA_BYTES;
   if (arena_bytes < needed) return @NAME@_SMALL_ARENA;
   if ((uintptr_t)arena % ALIGNMENT) return @NAME@_UNALIGNED;
+  (void)inputs, (void)outputs;
   char *const base[] = {@bases@};
   team->base = base;
   program(team, 0, begin_run(team));

@@ -6,7 +6,7 @@
 
 #include "@file@.h"
 
-static const size_t input_bytes[] = {@input_bytes@};
+static const size_t input_count = @NAME@_INPUTS, input_bytes[] = {@input_bytes@};
 static const size_t output_bytes[] = {@output_bytes@};
 
 static void fail(const char *what, const char *why) {
@@ -52,10 +52,10 @@ int main(int argc, char **argv) {
   for (int n = 1; n < argc; ++n) {
     if (!strcmp(argv[n], "-w") && n + 1 < argc) weight_file = argv[++n];
     else if (!strcmp(argv[n], "-o") && n + 1 < argc && files < @NAME@_OUTPUTS) written[files++] = argv[++n];
-    else if (given < @NAME@_INPUTS) inputs[given] = read_file(argv[n], input_bytes[given], &size), ++given;
+    else if (given < input_count) inputs[given] = read_file(argv[n], input_bytes[given], &size), ++given;
     else fail(argv[n], "is one file more than the model has inputs");
   }
-  if (given < @NAME@_INPUTS) fail("main", "give a file for each input, see @file@.h");
+  if (given < input_count) fail("main", "give a file for each input, see @file@.h");
   void *const file = read_file(weight_file, 0, &size);
   void *const prepared = memory_of(@NAME@_PREPARED_BYTES), *const arena = memory_of(@NAME@_ARENA_BYTES);
   for (size_t n = 0; n < @NAME@_OUTPUTS; ++n) outputs[n] = memory_of(output_bytes[n]);

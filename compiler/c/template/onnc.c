@@ -7,6 +7,7 @@ static unsigned char onnc_prepared[@NAME@_PREPARED_BYTES + 1] ALIGNED;
 static unsigned char onnc_outputs[@onnc_output_bytes@ + 1] ALIGNED;
 
 int model_main(const struct ONNC_RUNTIME_inference_context *context) {
+  static const size_t input_count = @NAME@_INPUTS;
   static const size_t input_sizes[] = {@input_bytes@}, output_sizes[] = {@output_bytes@};
   const unsigned char *const file = context->input->data;
   struct ONNC_RUNTIME_tensor_offset_table table;
@@ -14,7 +15,7 @@ int model_main(const struct ONNC_RUNTIME_inference_context *context) {
   if (memcmp(table.magic, ONNC_RUNTIME_TENSOR_FILE_MAGIC, 5)) return @NAME@_NO_INPUTS;
   if (table.number_of_tensors != @NAME@_INPUTS) return @NAME@_NO_INPUTS;
   const void *inputs[@NAME@_INPUTS + 1] = {0};
-  for (size_t n = 0; n < @NAME@_INPUTS; ++n) {
+  for (size_t n = 0; n < input_count; ++n) {
     struct ONNC_RUNTIME_tensor_offset place;
     memcpy(&place, file + sizeof table + n * sizeof place, sizeof place);
     if (place.size != input_sizes[n]) return @NAME@_NO_INPUTS;

@@ -6,7 +6,7 @@
 
 #include "@file@.h"
 
-static const size_t input_bytes[] = {@input_bytes@};
+static const size_t input_count = @NAME@_INPUTS, input_bytes[] = {@input_bytes@};
 
 static void fail(const char *what, const char *why) {
   fprintf(stderr, "%s: error: %s\n", what, why);
@@ -33,12 +33,12 @@ static unsigned char *read_inputs(char **paths) {
   size_t size = (sizeof(struct ONNC_RUNTIME_tensor_offset_table) + 63 +
                  @NAME@_INPUTS * sizeof(struct ONNC_RUNTIME_tensor_offset)) / 64 * 64;
   size_t end = size;
-  for (size_t n = 0; n < @NAME@_INPUTS; ++n) end += (input_bytes[n] + 63) / 64 * 64;
+  for (size_t n = 0; n < input_count; ++n) end += (input_bytes[n] + 63) / 64 * 64;
   unsigned char *const data = memory_of(end);
   struct ONNC_RUNTIME_tensor_offset_table *const table = (void *)data;
   strcpy(table->magic, ONNC_RUNTIME_TENSOR_FILE_MAGIC);
   table->number_of_tensors = @NAME@_INPUTS;
-  for (size_t n = 0; n < @NAME@_INPUTS; ++n) {
+  for (size_t n = 0; n < input_count; ++n) {
     table->tensor_offsets[n].offset = size;
     table->tensor_offsets[n].size = input_bytes[n];
     read_file(paths[n], data + size, input_bytes[n]);

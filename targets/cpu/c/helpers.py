@@ -295,7 +295,10 @@ def _ldexp(v: Vector) -> str:
 
 
 _LIBRARY = {
-    **{name: name for name in ("exp", "exp2", "expm1", "log", "log1p", "log2", "log10", "erf")},
+    **{
+        name: name
+        for name in ("exp", "exp2", "expm1", "log", "log1p", "log2", "log10", "erf", "erfc")
+    },
     **{name: name for name in ("sin", "cos", "tan", "asin", "acos", "atan", "cbrt", "round")},
     **{name: name for name in ("sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "sqrt")},
     **{name: name for name in ("floor", "ceil", "trunc")},

@@ -251,7 +251,7 @@ _BINARY_CALLS = (
 _MATH = (
     *("sqrt", "floor", "ceil", "trunc", "roundeven", "absf", "absi", "copysign", "exp", "exp2"),
     *("expm1", "log", "log1p", "log2", "log10", "sin", "cos", "tan", "asin", "acos", "atan"),
-    *("sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "atan2", "erf", "powf", "cbrt"),
+    *("sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "atan2", "erf", "erfc", "powf", "cbrt"),
     *("round",),
 )
 

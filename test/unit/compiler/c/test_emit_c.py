@@ -265,6 +265,19 @@ def test_the_command_writes_a_folder(tmp_path: Path, capsys) -> None:
 
 
 @needs_gcc
+@pytest.mark.parametrize("onnc", [False, True])
+def test_a_model_without_inputs_has_no_warnings(onnc, tmp_path: Path) -> None:
+    text = '<ir_version: 10, opset_import: ["" : 21]> g () => (float[2] y, float[2] z) '
+    given = "<float[2] w = {1.5, -2}> { y = Identity (w) z = Exp (w) }"
+    emit_c(onnx.parser.parse_model(text + given), tmp_path, onnc=onnc)
+    build(tmp_path)
+    lines = run(["./main"], tmp_path).stdout.splitlines()
+    assert [lines[0], lines[3]] == ["y:", "z:"]
+    numbers = [float(line) for line in (*lines[1:3], *lines[4:])]
+    np.testing.assert_allclose(numbers, [1.5, -2, *np.exp([1.5, -2])], rtol=1e-6)
+
+
+@needs_gcc
 def test_the_entry_of_onnc_reads_an_image_and_prints_the_outputs(tmp_path: Path, capsys) -> None:
     onnx.save(network(), tmp_path / "m.onnx")
     flags = ["--emit", "c", "--onnc", "--name", "net", "-o", str(tmp_path)]

@@ -6,10 +6,14 @@ import numpy as np
 import pytest
 from c_kernels import compile_c, lower_cases, needs_cc, source_of
 from cases import CASES
-from cpu_kernels import MACHINES, Compiled, object_of
+from cpu_kernels import MACHINES, Compiled, LoweredKernel, object_of
+from trivium.dialects.core.errors import CompileError
 from trivium.dialects.core.machine import find_machine, host_machine
+from trivium.dialects.core.mlir import code_context, ir
 from trivium.dialects.core.tensor import Array, Tensor
 from trivium.runtime.cpu.elf import load_objects
+from trivium.targets.cpu.c.print_kernel import print_kernel
+from trivium.targets.cpu.kernels.kernel_module import Phase
 from trivium.targets.options import CompileOptions
 
 OPS = [*CASES.examples]
@@ -81,3 +85,58 @@ def test_strict_sums_are_in_order(tmp_path: Path) -> None:
         (expected,) = objects.run(number, case.inputs, types)
         (made,) = printed.run(number, case.inputs, types)
         np.testing.assert_array_equal(made, expected, err_msg=str(case))
+
+
+UNKNOWN = """
+func.func @kernel(%phase: index, %begin: index, %end: index, %x: memref<4xi32>) {
+  %c0 = arith.constant 0 : index
+  %a = memref.load %x[%c0] : memref<4xi32>
+  %b = math.ctlz %a : i32
+  memref.store %b, %x[%c0] : memref<4xi32>
+  return
+}
+"""
+
+
+def test_an_op_without_a_form_in_c_is_refused_by_its_name_and_nodes() -> None:
+    with code_context(), pytest.raises(CompileError, match=r"^conv_1: error: .*'math\.ctlz'"):
+        print_kernel(ir.Module.parse(UNKNOWN), PLAIN, False, "conv_1")
+
+
+MASKS = """
+func.func @kernel(%phase: index, %begin: index, %end: index,
+                  %x: memref<8xf32>, %n: memref<8xi8>, %y: memref<8xf32>) {
+  %c0 = arith.constant 0 : index
+  %a = vector.load %x[%c0] : memref<8xf32>, vector<8xf32>
+  %b = vector.load %n[%c0] : memref<8xi8>, vector<8xi8>
+  %zero = arith.constant dense<0> : vector<8xi8>
+  %one = arith.constant 1.0 : f32
+  %large = arith.constant dense<1.0> : vector<8xf32>
+  %wide = arith.cmpf ogt, %a, %large : vector<8xf32>
+  %narrow = arith.cmpi ne, %b, %zero : vector<8xi8>
+  %both = arith.andi %wide, %narrow : vector<8xi1>
+  %first = memref.load %x[%c0] : memref<8xf32>
+  %some = arith.cmpf olt, %first, %one : f32
+  %all = vector.broadcast %some : i1 to vector<8xi1>
+  %m = arith.andi %both, %all : vector<8xi1>
+  %r = arith.select %m, %a, %large : vector<8xi1>, vector<8xf32>
+  vector.store %r, %y[%c0] : memref<8xf32>, vector<8xf32>
+  return
+}
+"""
+
+
+@needs_cc
+@pytest.mark.parametrize("name", ["x86-64", "generic"])
+def test_masks_of_bytes_and_of_one_condition_meet_those_of_floats(name, tmp_path: Path) -> None:
+    machine = find_machine(name)
+    tensors = (Tensor((8,), "f32"), Tensor((8,), "i8"), Tensor((8,), "f32"))
+    kernel = LoweredKernel("kernel", (), (Phase(),), 0, MASKS)
+    compiled = compile_c([kernel], machine, tmp_path)
+    x = np.array([0.5, 2, 3, -1, 4, 5, 1, 9], np.float32)
+    n = np.array([1, 1, 0, 1, -1, 0, 1, 1], np.int8)
+    for first in (0.5, 1.5):
+        x[0] = first
+        (made,) = compiled.run(0, [x, n], tensors[2:])
+        expected = np.where((x > 1) & (n != 0) & (first < 1), x, 1)
+        np.testing.assert_array_equal(made, expected)
