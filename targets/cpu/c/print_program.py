@@ -8,12 +8,19 @@ first phase among those of all programs.
 import hashlib
 from collections.abc import Sequence
 
-from ....dialects.core.errors import CompileError
+from ....dialects.core.errors import CompileError, Diagnostic
+from ....dialects.core.sizes.dim import symbols_of
 from ...program.program import Place
 from ..emit.call_table import CallTable, KernelCall
 from ..emit.segment import Segment
 
 _NAME = "program"
+
+_CHANGING = "sizes {} change from run to run, which those of code in C do not"
+_ADVICE = (
+    "give each size of an input a number: --shape N=1",
+    "cut the model (--outputs) before nodes that find sizes as they run, such as NonZero",
+)
 
 
 def print_program(calls: Sequence[KernelCall], grain: int) -> Segment:
@@ -23,10 +30,9 @@ def print_program(calls: Sequence[KernelCall], grain: int) -> Segment:
     """
     table = CallTable(calls, grain, _NAME)
     if table.symbolic:
-        raise CompileError(
-            "the model has sizes that change from run to run, which code in C has not: give each "
-            "a size (--shape N=1)"
-        )
+        sizes = (*table.words, *table.ranges)
+        names = sorted({name for size in sizes for name in symbols_of(size)})
+        raise CompileError([Diagnostic("", _CHANGING.format(", ".join(names)), _ADVICE)])
     known: dict[str, str] = {}
     functions: list[str] = []
     steps: list[str] = []
