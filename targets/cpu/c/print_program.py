@@ -24,7 +24,7 @@ _ADVICE = (
 
 
 def print_program(calls: Sequence[KernelCall], grain: int) -> Segment:
-    """Return the program that makes calls in order, named by its content.
+    """Return the program that makes calls in order, named by its content, with all its phases.
 
     Raises CompileError for calls whose sizes change from run to run.
     """
@@ -52,7 +52,7 @@ def print_program(calls: Sequence[KernelCall], grain: int) -> Segment:
     text = "\n".join([*functions, head, *(steps or [unused]), "}"])
     symbol = "s_" + hashlib.sha256(text.encode()).hexdigest()[:16]
     text = text.replace("@call_", f"{symbol}_call_").replace("@(", f"{symbol}(")
-    return Segment(symbol, text, table.phases)
+    return Segment(symbol, text, len(steps))
 
 
 def _function(name: str, call: KernelCall, body: str) -> str:
