@@ -13,6 +13,7 @@ from pathlib import Path
 import onnx
 import onnx.parser
 import pytest
+import trivium
 
 DEMOS = Path(__file__).resolve().parents[2] / "docs" / "demo"
 DEMO = DEMOS / "search.py"
@@ -54,6 +55,23 @@ def test_throughput(tmp_path: Path) -> None:
     assert len(rates) == 3
     assert ratio
     assert abs(float(ratio[1]) - rates[0] / max(rates[1:])) < 0.01
+
+
+def test_language_models(tmp_path: Path) -> None:
+    """A model that the demo writes is compiled, and rates are those of the times that are shown."""
+    pytest.importorskip("gguf", reason="gguf is not installed")
+    sizes = ["--layers", "1", "--width", "256", "--vocabulary", "96"]
+    command = [DEMOS / "language_models.py", tmp_path, *sizes]
+    subprocess.run([sys.executable, *command], check=True, timeout=120)
+    generate, package = {"capacity": 160, "batch": 2}, tmp_path / "model.trv"
+    trivium.compile(tmp_path / "q4_0.gguf", generate=generate).save(package)
+    command = [DEMOS / "tokens.py", package, "--past", "5", "--texts", "2", "--steps", "4"]
+    done = subprocess.run([sys.executable, *command], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stdout + done.stderr
+    rates = re.search(r"one text (\S+) tokens/s, 2 texts (\S+) tokens/s, (\S+) times", done.stdout)
+    assert rates
+    one, both, ratio = map(float, rates.groups())
+    assert abs(both / one - ratio) < 0.01
 
 
 @pytest.mark.slow
