@@ -16,6 +16,7 @@ class Package(NamedTuple):
 OPTIONAL = {
     "PIL": Package("pillow", "images"),
     "expecttest": Package("expecttest", "test"),
+    "flatbuffers": Package("flatbuffers", "nvdla"),
     "ml_dtypes": Package("ml_dtypes", "compile"),
     "onnx": Package("onnx", "compile"),
     "pnnx": Package("pnnx", "torch"),

@@ -1,0 +1,81 @@
+"""Find the faults of a convolution's descriptors: sizes, and what CBUF has room for."""
+
+from collections.abc import Iterator
+
+from .configuration import Configuration
+from .network import Precision
+from .operations import ConvOperation, ConvSurface
+from .surfaces import WEIGHT_UNIT, bank_use, entries_per_slice
+
+FEATURE = 36
+"""The format of feature data; smaller numbers are formats of images."""
+
+
+def conv_faults(
+    operation: ConvOperation, surface: ConvSurface, configuration: Configuration
+) -> Iterator[str]:
+    """Yield the faults of a direct convolution of feature data, in words."""
+    banks = operation.data_banks + operation.weight_banks
+    if banks > configuration.banks:
+        yield f"needs {banks} banks of CBUF, {configuration.name} has {configuration.banks}"
+    if not (operation.data_banks and operation.weight_banks):
+        yield "has no banks of CBUF for data or for weights, must have both"
+    if surface.weights.size % WEIGHT_UNIT:
+        yield f"has {surface.weights.size} bytes of weights, must be a multiple of {WEIGHT_UNIT}"
+    if operation.mode == 0 and operation.data_format == FEATURE:
+        yield from _size_faults(operation, surface)
+        yield from _entry_faults(operation, surface, configuration)
+
+
+def _size_faults(operation: ConvOperation, surface: ConvSurface) -> Iterator[str]:
+    if not (operation.stride_x and operation.stride_y):
+        yield "has stride 0, must be 1 or more"
+        return
+    width = output_size(
+        operation.width_csc,
+        operation.pad_left + operation.pad_right,
+        operation.kernel_width,
+        operation.dilation_x,
+        operation.stride_x,
+    )
+    height = output_size(
+        operation.height_csc,
+        operation.pad_top + operation.pad_bottom,
+        operation.kernel_height,
+        operation.dilation_y,
+        operation.stride_y,
+    )
+    if (width, height) != (operation.width_cmac, operation.height_cmac):
+        stated = f"{operation.width_cmac}x{operation.height_cmac}"
+        yield f"has output {stated}, its window and strides give {width}x{height}"
+    source = surface.source
+    if (source.channels, source.height, source.width) != (
+        operation.channels_csc,
+        operation.height_csc,
+        operation.width_csc,
+    ):
+        yield "has another size of input than 'source'"
+    weights = operation.bytes_per_kernel * surface.destination.channels
+    if weights > surface.weights.size:
+        yield f"has {surface.weights.size} bytes of weights, its kernels have {weights}"
+
+
+def _entry_faults(
+    operation: ConvOperation, surface: ConvSurface, configuration: Configuration
+) -> Iterator[str]:
+    precision = Precision(operation.input_precision)
+    entries = entries_per_slice(
+        operation.width_csc, operation.channels_csc, configuration, precision
+    )
+    if operation.entries_per_slice != entries:
+        yield f"has {operation.entries_per_slice} entries per row in CBUF, must be {entries}"
+    rows = (operation.kernel_height - 1) * operation.dilation_y + 1
+    rows = min(max(rows, 1), operation.height_csc)
+    needed = bank_use(configuration, entries, rows, 0).data
+    if operation.data_banks < needed:
+        yield f"has {operation.data_banks} banks for data, a window of rows needs {needed}"
+
+
+def output_size(size: int, pads: int, kernel: int, dilation: int, stride: int) -> int:
+    """Return how many windows fit along an axis."""
+    return (size + pads - ((kernel - 1) * dilation + 1)) // stride + 1

@@ -1,0 +1,198 @@
+"""Find the faults of a loadable without running it, for a configuration of NVDLA."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ....dialects.core.errors import CompileError
+from .configuration import Configuration
+from .conv_faults import FEATURE, conv_faults
+from .dla_task import DlaTask, Operation, Tables, dla_tasks
+from .firmware import indices_fault, notifications, replay
+from .loadable import Loadable, MemoryFlags
+from .network import Cube, Precision, Storage
+from .operations import (
+    CdpOperation,
+    ConvOperation,
+    ConvSurface,
+    Descriptor,
+    PdpOperation,
+    RubikOperation,
+    SdpOperation,
+    cubes_of,
+)
+from .surfaces import layout_of
+
+MOST_ADDRESSES, MOST_TASKS = 6144, 24
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A fault, and the entry or operation that has it."""
+
+    where: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.message}"
+
+
+def lint(loadable: Loadable, configuration: Configuration) -> tuple[Finding, ...]:
+    """Return the faults of a loadable; descriptors that cannot be decoded are one of them."""
+    tables = Tables(loadable, "loadable")
+    found = list(_table_findings(tables))
+    try:
+        for task in dla_tasks(tables):
+            found += _task_findings(task, tables, configuration)
+    except CompileError as error:
+        found += [Finding(each.where, each.message) for each in error.diagnostics]
+    return tuple(found)
+
+
+def _table_findings(tables: Tables) -> Iterator[Finding]:
+    loadable = tables.loadable
+    lists = {
+        "memory": loadable.memory_list,
+        "address": loadable.address_list,
+        "task": loadable.task_list,
+        "tensor": loadable.tensor_desc_list,
+    }
+    for name, entries in lists.items():
+        ids = [each.id for each in entries]
+        for each in sorted({id for id in ids if ids.count(id) > 1}):
+            yield Finding(f"{name} {each}", "exists more than once")
+    for submit in loadable.submit_list:
+        if len(submit.task_id) > MOST_TASKS:
+            count = len(submit.task_id)
+            yield Finding(f"submit {submit.id}", f"has {count} tasks, must be {MOST_TASKS} or less")
+    for task in loadable.task_list:
+        if len(task.address_list) > MOST_ADDRESSES:
+            count = len(task.address_list)
+            message = f"has {count} addresses, must be {MOST_ADDRESSES} or less"
+            yield Finding(f"task {task.id}", message)
+    yield from _memory_findings(tables)
+
+
+def _memory_findings(tables: Tables) -> Iterator[Finding]:
+    loadable = tables.loadable
+    tensors = {each.id: each for each in loadable.tensor_desc_list}
+    for flag in (MemoryFlags.INPUT, MemoryFlags.OUTPUT):
+        bound = [each for each in loadable.memory_list if each.flags & flag]
+        ids = sorted(each.bind_id for each in bound)
+        if ids != list(range(len(ids))):
+            name = str(flag.name).lower()
+            yield Finding(f"{name}s", f"have bind ids {ids}, must be 0 to {len(ids) - 1}")
+        for memory in bound:
+            tensor = tensors.get(memory.tensor_desc_id)
+            where = f"memory {memory.id}"
+            if tensor is None:
+                yield Finding(where, f"has tensor {memory.tensor_desc_id}, which does not exist")
+            elif tensor.offset + tensor.size > memory.size:
+                end = f"{tensor.offset + tensor.size:#x}"
+                yield Finding(where, f"tensor '{tensor.name}' ends at {end}, past its memory")
+    for memory in loadable.memory_list:
+        try:
+            list(tables.placed(memory))
+        except CompileError as error:
+            yield Finding(f"memory {memory.id}", error.diagnostics[0].message)
+
+
+def _task_findings(
+    task: DlaTask, tables: Tables, configuration: Configuration
+) -> Iterator[Finding]:
+    fault = indices_fault(task.operations, task.network.heads)
+    if fault is not None:
+        yield Finding(f"task {task.number}", fault)
+        return
+    arriving = notifications(task.operations)
+    for each in task.operations:
+        count = each.dependency.dependency_count
+        if count != arriving[each.number]:
+            message = f"waits for {count} notifications, {arriving[each.number]} arrive"
+            yield Finding(str(each), message)
+    for number, left in replay(task.operations, task.network.heads).waiting.items():
+        reason = f"{left} notifications never arrive" if left > 0 else "it is never started"
+        yield Finding(str(task.operations[number]), f"does not run: {reason}")
+    for each in task.operations:
+        for message in _operation_faults(each, task, configuration):
+            yield Finding(str(each), message)
+
+
+def precisions_of(descriptor: Descriptor) -> tuple[int, int]:
+    """Return the precisions of an operation's source and destination."""
+    if isinstance(descriptor, ConvOperation | CdpOperation):
+        return descriptor.input_precision, descriptor.output_precision
+    if isinstance(descriptor, SdpOperation):
+        return descriptor.source_precision, descriptor.destination_precision
+    if isinstance(descriptor, PdpOperation | RubikOperation):
+        return descriptor.precision, descriptor.precision
+    return 0, 0
+
+
+def _operation_faults(
+    operation: Operation, task: DlaTask, configuration: Configuration
+) -> Iterator[str]:
+    descriptor, surface = operation.descriptor, operation.surface
+    precisions = precisions_of(descriptor)
+    refusal = configuration.refusal(operation.engine, *precisions)
+    if refusal is not None:
+        yield refusal
+        return
+    if isinstance(descriptor, SdpOperation):
+        yield from _stage_faults(descriptor, configuration)
+    for name, cube in cubes_of(surface):
+        fault = _address_fault(cube, task)
+        if fault is None and name in _features(operation):
+            precision = Precision(precisions[name == "destination"])
+            fault = _strides_fault(cube, task, configuration, precision)
+        if fault is not None:
+            yield f"'{name}' {fault}"
+    if isinstance(descriptor, ConvOperation) and isinstance(surface, ConvSurface):
+        yield from conv_faults(descriptor, surface, configuration)
+
+
+def _stage_faults(descriptor: SdpOperation, configuration: Configuration) -> Iterator[str]:
+    stages = {"x1": descriptor.x1, "x2": descriptor.x2, "y": descriptor.y}
+    for name, stage in stages.items():
+        if stage.enable and name not in configuration.sdp_stages:
+            yield f"{configuration.name} has no stage {name.upper()} of SDP"
+        if stage.enable and stage.activation == 2 and not configuration.sdp_lut:
+            yield f"{configuration.name} has no look-up table in SDP"
+
+
+def _features(operation: Operation) -> set[str]:
+    """Return which cubes are stored as feature data."""
+    conv = operation.descriptor
+    if isinstance(conv, ConvOperation) and conv.data_format != FEATURE:
+        return {"destination"}
+    return {"source", "destination"}
+
+
+def _address_fault(cube: Cube, task: DlaTask) -> str | None:
+    if cube.storage == Storage.ON_THE_FLY:
+        return None if cube.address == -1 else f"has address {cube.address}, must be -1 on the fly"
+    if cube.storage not in (Storage.DRAM, Storage.SRAM):
+        return f"has storage {cube.storage}, must be 0, 1 or 2"
+    if not 0 <= cube.address < len(task.addresses):
+        count = len(task.addresses)
+        return f"has address {cube.address}, the task has {count} addresses"
+    size = task.addresses[cube.address].size
+    if cube.offset + cube.size > size:
+        return f"ends at {cube.offset + cube.size:#x}, its address at {size:#x}"
+    return None
+
+
+def _strides_fault(
+    cube: Cube, task: DlaTask, configuration: Configuration, precision: Precision
+) -> str | None:
+    if cube.storage == Storage.ON_THE_FLY:
+        return None
+    layout = layout_of(cube, configuration, precision)
+    fault = layout.fault()
+    if fault is not None:
+        return fault
+    size = task.addresses[cube.address].size
+    if cube.offset % configuration.atom:
+        return f"has offset {cube.offset:#x}, must be a multiple of {configuration.atom}"
+    if cube.offset + layout.bytes > size:
+        return f"ends at {cube.offset + layout.bytes:#x} by its strides, its address at {size:#x}"
+    return None
