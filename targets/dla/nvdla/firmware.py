@@ -12,9 +12,11 @@ from dataclasses import dataclass, field
 
 from .dla_task import Operation
 from .network import ENGINES, Event, Storage
-from .operations import BdmaSurface, Surface
+from .operations import CONV, PDP, SDP, BdmaSurface, Surface
 
 _REGISTER_GROUPS = 2
+_FLY = ((CONV, SDP), (SDP, PDP))
+"""The engines that hand results to one another."""
 
 
 @dataclass(frozen=True)
@@ -141,10 +143,15 @@ class _Firmware:
         chain = [number]
         while feeds(self.operations[chain[-1]].surface):
             child = self.children.get(chain[-1])
-            if child is None or child in chain:
+            if child is None or not self._hands_on(chain[-1], child):
                 return ()
             chain.append(child)
         return tuple(chain)
+
+    def _hands_on(self, number: int, child: int) -> bool:
+        """Report whether an operation can feed another one on the fly."""
+        parent, fed = self.operations[number], self.operations[child]
+        return (parent.engine, fed.engine) in _FLY and is_fed(fed.surface)
 
     def _finish(self, chain: tuple[int, ...]) -> None:
         self.chains.append(chain)

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from ....dialects.core.errors import CompileError
 from .configuration import Configuration
-from .conv_faults import FEATURE, conv_faults
 from .dla_task import DlaTask, Operation, Tables, dla_tasks
 from .firmware import indices_fault, notifications, replay
 from .loadable import Loadable, MemoryFlags
@@ -18,8 +17,10 @@ from .operations import (
     PdpOperation,
     RubikOperation,
     SdpOperation,
+    TwoCubes,
     cubes_of,
 )
+from .size_faults import FEATURE, conv_faults, pool_faults
 from .surfaces import layout_of
 
 MOST_ADDRESSES, MOST_TASKS = 6144, 24
@@ -148,6 +149,8 @@ def _operation_faults(
             yield f"'{name}' {fault}"
     if isinstance(descriptor, ConvOperation) and isinstance(surface, ConvSurface):
         yield from conv_faults(descriptor, surface, configuration)
+    if isinstance(descriptor, PdpOperation) and isinstance(surface, TwoCubes):
+        yield from pool_faults(descriptor, surface)
 
 
 def _stage_faults(descriptor: SdpOperation, configuration: Configuration) -> Iterator[str]:

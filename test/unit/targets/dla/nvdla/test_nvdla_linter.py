@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 from trivium.targets.dla.nvdla.configuration import published
-from trivium.targets.dla.nvdla.dla_task import DlaTask, Tables, dla_tasks
+from trivium.targets.dla.nvdla.dla_task import Tables, dla_tasks
 from trivium.targets.dla.nvdla.linter import lint
 from trivium.targets.dla.nvdla.loadable import Loadable
 from trivium.targets.dla.nvdla.network import Consumer, Event
-from trivium.targets.dla.nvdla.operations import CONV, PDP, SDP, operation_stride, surface_stride
-from trivium.targets.dla.nvdla.packed import encode
+from trivium.targets.dla.nvdla.operations import CONV, PDP, SDP
+from trivium.test.unit.targets.dla.nvdla.descriptor_edits import changed, encoded
 from trivium.test.unit.targets.dla.nvdla.recorded import vector, vectors
 
 CHAIN = Loadable.read(vector("nv_full", "chain13_0").loadable)
@@ -20,29 +20,6 @@ CONV_ALONE = Loadable.read(vector("nv_full", "06_conv").loadable)
 
 def findings(loadable: Loadable, configuration: str = "nv_full") -> list[str]:
     return [str(each) for each in lint(loadable, published()[configuration])]
-
-
-def changed(loadable: Loadable, number: int, part: str, **values: Any) -> Loadable:
-    """Return a loadable in which fields of a descriptor, surface or dependency are others."""
-    (task,) = dla_tasks(Tables(loadable))
-    operations = list(task.operations)
-    old = operations[number]
-    operations[number] = replace(old, **{part: replace(getattr(old, part), **values)})
-    return encoded(loadable, replace(task, operations=tuple(operations)))
-
-
-def encoded(loadable: Loadable, task: DlaTask) -> Loadable:
-    """Return a loadable with the descriptors of a task in its first four blobs."""
-    abi, operations = task.abi, task.operations
-    sizes = operation_stride(abi), surface_stride(abi)
-    blobs = [
-        encode(task.network, abi),
-        b"".join(encode(each.descriptor, abi).ljust(sizes[0], b"\0") for each in operations),
-        b"".join(encode(each.surface, abi).ljust(sizes[1], b"\0") for each in operations),
-        b"".join(encode(each.dependency, abi) for each in operations),
-    ]
-    first = [replace(b, data=d) for b, d in zip(loadable.blobs[:4], blobs, strict=True)]
-    return replace(loadable, blobs=(*first, *loadable.blobs[4:]))
 
 
 @pytest.mark.parametrize("each", vectors(), ids=str)
@@ -125,6 +102,7 @@ CONVS: list[tuple[dict[str, int], str]] = [
     ({"stride_x": 0}, "has stride 0, must be 1 or more"),
     ({"width_csc": 8, "width_cmac": 8}, "has another size of input than 'source'"),
     ({"bytes_per_kernel": 65}, "has 4096 bytes of weights, its kernels have 4160"),
+    ({"bytes_per_kernel": 65}, "has 65 bytes for each kernel, must be 64"),
     ({"input_precision": 9}, "nv_full has no precision 9, must be int8 or int16 or fp16"),
 ]
 
@@ -133,6 +111,26 @@ CONVS: list[tuple[dict[str, int], str]] = [
 def test_sizes_and_banks_of_a_convolution(values: dict[str, int], message: str) -> None:
     found = findings(changed(CONV_ALONE, 0, "descriptor", **values))
     assert f"operation 0 (CONV): {message}" in found
+
+
+POOLS: list[tuple[dict[str, int], str]] = [
+    ({"stride_y": 0}, "has stride 0, must be 1 or more"),
+    ({"stride_x": 2}, "has output 8x9, its window and strides give 4x9"),
+    ({"window_width": 8, "pad_left": 7}, "has a window of 9x3, must be 8x8 or less"),
+]
+
+
+@pytest.mark.parametrize(("values", "message"), POOLS)
+def test_sizes_of_a_pool(values: dict[str, int], message: str) -> None:
+    alone = Loadable.read(vector("nv_full", "13_pool").loadable)
+    assert f"operation 0 (PDP): {message}" in findings(changed(alone, 0, "descriptor", **values))
+
+
+def test_an_operation_that_is_fed_by_memory_does_not_run_on_the_fly() -> None:
+    (task,) = dla_tasks(Tables(CONV_ALONE))
+    source = task.operations[1].surface.destination  # type: ignore[union-attr]
+    found = findings(changed(CONV_ALONE, 1, "surface", source=source))
+    assert "operation 0 (CONV): does not run: it is never started" in found
 
 
 def test_what_a_configuration_lacks_is_named() -> None:

@@ -1,10 +1,10 @@
-"""Find the faults of a convolution's descriptors: sizes, and what CBUF has room for."""
+"""Find the faults of sizes: windows of convolutions and pools, and what CBUF has room for."""
 
 from collections.abc import Iterator
 
 from .configuration import Configuration
 from .network import Precision
-from .operations import ConvOperation, ConvSurface
+from .operations import ConvOperation, ConvSurface, PdpOperation, TwoCubes
 from .surfaces import WEIGHT_UNIT, bank_use, entries_per_slice
 
 FEATURE = 36
@@ -49,12 +49,13 @@ def _size_faults(operation: ConvOperation, surface: ConvSurface) -> Iterator[str
         stated = f"{operation.width_cmac}x{operation.height_cmac}"
         yield f"has output {stated}, its window and strides give {width}x{height}"
     source = surface.source
-    if (source.channels, source.height, source.width) != (
-        operation.channels_csc,
-        operation.height_csc,
-        operation.width_csc,
-    ):
+    sizes = operation.channels_csc, operation.height_csc, operation.width_csc
+    if (source.channels, source.height, source.width) != sizes:
         yield "has another size of input than 'source'"
+    kernel = operation.kernel_width * operation.kernel_height * operation.kernel_channels
+    kernel *= Precision(operation.input_precision).bytes
+    if operation.bytes_per_kernel != kernel:
+        yield f"has {operation.bytes_per_kernel} bytes for each kernel, must be {kernel}"
     weights = operation.bytes_per_kernel * surface.destination.channels
     if weights > surface.weights.size:
         yield f"has {surface.weights.size} bytes of weights, its kernels have {weights}"
@@ -74,6 +75,25 @@ def _entry_faults(
     needed = bank_use(configuration, entries, rows, 0).data
     if operation.data_banks < needed:
         yield f"has {operation.data_banks} banks for data, a window of rows needs {needed}"
+
+
+def pool_faults(operation: PdpOperation, surface: TwoCubes) -> Iterator[str]:
+    """Yield the faults of a pool, in words."""
+    if not (operation.stride_x and operation.stride_y):
+        yield "has stride 0, must be 1 or more"
+        return
+    pads = operation.pad_left + operation.pad_right, operation.pad_top + operation.pad_bottom
+    source, destination = surface.source, surface.destination
+    kernel = operation.window_width + 1, operation.window_height + 1
+    width = output_size(source.width, pads[0], kernel[0], 1, operation.stride_x)
+    height = output_size(source.height, pads[1], kernel[1], 1, operation.stride_y)
+    if (destination.width, destination.height) != (width, height):
+        stated = f"{destination.width}x{destination.height}"
+        yield f"has output {stated}, its window and strides give {width}x{height}"
+    if source.channels != destination.channels:
+        yield f"has {destination.channels} channels of output, {source.channels} of input"
+    if max(kernel) > 8:
+        yield f"has a window of {kernel[0]}x{kernel[1]}, must be 8x8 or less"
 
 
 def output_size(size: int, pads: int, kernel: int, dilation: int, stride: int) -> int:

@@ -1,0 +1,56 @@
+"""The convolution core: multiply int8 data and weights, and accumulate in 32 bits."""
+
+import numpy as np
+import numpy.typing as npt
+
+from ..operations import ConvOperation
+from .arithmetic import ACCUMULATOR_BITS, Integers, saturate, shift_right
+
+
+def unsupported(operation: ConvOperation) -> str | None:
+    """Explain what of an operation is not computed here, None if all is."""
+    names = {
+        "mode": "Winograd",
+        "weight_format": "compressed weights",
+        "post_extension": "channel post-extension",
+        "pra_truncate": "Winograd",
+        "mean_format": "subtraction of means",
+        "skip_data_release": "data kept in CBUF",
+        "skip_weight_release": "weights kept in CBUF",
+        "data_reuse": "data kept in CBUF",
+        "weight_reuse": "weights kept in CBUF",
+    }
+    for field, name in names.items():
+        if getattr(operation, field):
+            return name
+    if operation.data_format != 36:
+        return f"images of format {operation.data_format}"
+    if operation.batch > 1:
+        return f"batches of {operation.batch}"
+    if operation.input_converter.enable:
+        return "conversion of the input"
+    if operation.input_precision or operation.output_precision:
+        return "other precisions than int8"
+    return None
+
+
+def convolve(
+    image: npt.NDArray[np.generic], weights: npt.NDArray[np.generic], operation: ConvOperation
+) -> Integers:
+    """Return the accumulators [K, H', W'] of an image [C, H, W] and weights [K, C, R, S]."""
+    top, left = operation.pad_top, operation.pad_left
+    pads = ((0, 0), (top, operation.pad_bottom), (left, operation.pad_right))
+    padded = np.pad(image.astype(np.float64), pads, constant_values=operation.pad_value)
+    height, width = operation.height_cmac, operation.width_cmac
+    sums = np.zeros((len(weights), height * width))
+    for r in range(weights.shape[2]):
+        for s in range(weights.shape[3]):
+            y, x = r * operation.dilation_y, s * operation.dilation_x
+            rows = slice(y, y + operation.stride_y * (height - 1) + 1, operation.stride_y)
+            columns = slice(x, x + operation.stride_x * (width - 1) + 1, operation.stride_x)
+            window = padded[:, rows, columns].reshape(len(image), -1)
+            # Sums of products of 8-bit integers are exact in float64, and fast.
+            sums += weights[:, :, r, s].astype(np.float64) @ window
+    values = sums.astype(np.int64).reshape(len(weights), height, width)
+    shifted = shift_right(values, operation.output_converter.truncate)
+    return saturate(shifted, ACCUMULATOR_BITS)

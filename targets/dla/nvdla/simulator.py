@@ -1,0 +1,190 @@
+"""Run a loadable as the runtime, the firmware and the engines do, exact to the bit.
+
+Operations run in the order in which notifications let the firmware start them. What the functions
+of `reference` do not compute is refused before anything runs.
+"""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from ....dialects.core.errors import CompileError, Diagnostic
+from .configuration import Configuration
+from .dla_task import DlaTask, Operation, Tables, dla_tasks
+from .firmware import is_fed, replay
+from .linter import lint
+from .loadable import Interface, Loadable, MemoryFlags
+from .memories import Memories, bound_tensors
+from .network import Cube, Storage
+from .operations import (
+    ENGINE_TYPES,
+    ConvOperation,
+    ConvSurface,
+    PdpOperation,
+    SdpOperation,
+    SdpStage,
+    SdpSurface,
+    TwoCubes,
+)
+from .reference import convolution, pdp, sdp
+from .reference.arithmetic import Integers
+from .surfaces import Array, unpack_weights
+
+Observer = Callable[[Operation, Array], None]
+
+
+def run(
+    loadable: Loadable,
+    configuration: Configuration,
+    inputs: Sequence[Array],
+    observe: Observer | None = None,
+) -> list[Array]:
+    """Return the outputs, int8 [C, H, W], for inputs of that kind, both in the order of binding.
+
+    `observe` is called with each operation and its result: for a convolution its accumulators.
+    Raises CompileError with all faults that the linter finds, with all operations that are not
+    simulated, and for other inputs than the loadable's.
+    """
+    tables = Tables(loadable)
+    _require_none([(each.where, each.message) for each in lint(loadable, configuration)])
+    tasks = list(dla_tasks(tables))
+    _require_none(_not_simulated(tables, tasks))
+    memories = Memories(tables, configuration)
+    tensors = bound_tensors(tables, MemoryFlags.INPUT)
+    if len(inputs) != len(tensors):
+        raise CompileError(f"the loadable has {len(tensors)} inputs, {len(inputs)} are given")
+    for tensor, image in zip(tensors, inputs, strict=True):
+        memories.bind(tensor, image)
+    for task in tasks:
+        _TaskRun(task, memories, observe).run()
+    return [memories.output(tensor) for tensor in bound_tensors(tables, MemoryFlags.OUTPUT)]
+
+
+def _require_none(faults: list[tuple[str, str]]) -> None:
+    if faults:
+        raise CompileError([Diagnostic(where, message) for where, message in faults])
+
+
+def _not_simulated(tables: Tables, tasks: Sequence[DlaTask]) -> list[tuple[str, str]]:
+    found: list[tuple[str, str]] = []
+    for task in tables.loadable.task_list:
+        if task.interface != Interface.DLA1:
+            found.append((f"task {task.id}", "does not run on NVDLA, and is not simulated"))
+    for task in tasks:
+        for each in task.operations:
+            reason = _reason(each)
+            if reason is not None:
+                found.append((str(each), f"needs {reason}, which the simulator does not compute"))
+    return found
+
+
+def _reason(operation: Operation) -> str | None:
+    descriptor, surface = operation.descriptor, operation.surface
+    if isinstance(descriptor, ConvOperation) and isinstance(surface, ConvSurface):
+        if surface.destination.storage != Storage.ON_THE_FLY:
+            return "a convolution without SDP"
+        return convolution.unsupported(descriptor)
+    if isinstance(descriptor, SdpOperation):
+        return sdp.unsupported(descriptor)
+    if isinstance(descriptor, PdpOperation) and isinstance(surface, TwoCubes):
+        return pdp.unsupported(descriptor)
+    return f"the engine {ENGINE_TYPES[operation.engine].name}"
+
+
+class _TaskRun:
+    """A task that runs, and the values that one engine hands to the next."""
+
+    def __init__(self, task: DlaTask, memories: Memories, observe: Observer | None) -> None:
+        self.task = task
+        self.memories = memories
+        self.observe = observe
+
+    def run(self) -> None:
+        """Run the operations; those that run as one hand their results on."""
+        for chain in replay(self.task.operations, self.task.network.heads).chains:
+            values: Integers | None = None
+            for number in chain:
+                operation = self.task.operations[number]
+                try:
+                    values = self._result(operation, values)
+                except ValueError as error:
+                    raise CompileError([Diagnostic(str(operation), str(error))]) from error
+                if self.observe is not None:
+                    self.observe(operation, values)
+
+    def _result(self, operation: Operation, fed: Integers | None) -> Integers:
+        """Return the result of an operation, and store it where it is not handed on.
+
+        Raises ValueError for cubes whose sizes do not match.
+        """
+        surface = operation.surface
+        assert isinstance(surface, ConvSurface | SdpSurface | TwoCubes)
+        if is_fed(surface):
+            assert fed is not None, "the firmware starts no operation that nothing feeds"
+            source = fed
+        else:
+            source = self.memories.read(self.task, surface.source).astype(np.int64)
+        result = self._computed(operation, source)
+        cube = surface.destination
+        if result.shape != (cube.channels, cube.height, cube.width):
+            stated = f"{cube.channels}x{cube.height}x{cube.width}"
+            shape = "x".join(map(str, result.shape))
+            raise ValueError(f"'destination' is {stated}, the result is {shape}")
+        if cube.storage != Storage.ON_THE_FLY:
+            self.memories.write(self.task, cube, result)
+        return result
+
+    def _computed(self, operation: Operation, source: Integers) -> Integers:
+        descriptor, surface = operation.descriptor, operation.surface
+        if isinstance(descriptor, ConvOperation) and isinstance(surface, ConvSurface):
+            return convolution.convolve(source, self._weights(descriptor, surface), descriptor)
+        if isinstance(descriptor, SdpOperation) and isinstance(surface, SdpSurface):
+            return sdp.process(
+                source,
+                descriptor,
+                self._operands(descriptor.x1, surface.x1, source),
+                self._operands(descriptor.x2, surface.x2, source),
+                self._operands(descriptor.y, surface.y, source),
+            )
+        assert isinstance(descriptor, PdpOperation)
+        return pdp.pool(source, descriptor)
+
+    def _weights(self, operation: ConvOperation, surface: ConvSurface) -> Array:
+        shape = (
+            surface.destination.channels,
+            operation.kernel_channels,
+            operation.kernel_height,
+            operation.kernel_width,
+        )
+        stored = self.memories.bytes_of(self.task, surface.weights).tobytes()
+        return unpack_weights(stored, shape, self.memories.configuration)
+
+    def _operands(self, stage: SdpStage, cube: Cube, source: Integers) -> sdp.Operands:
+        """Return the operands of a stage: its own two numbers, or those of its cube."""
+        if not stage.enable or not stage.kind:
+            return sdp.Operands()
+        if stage.mode == sdp.PER_LAYER:
+            alu, multiplier = np.int64(stage.alu_operand), np.int64(stage.mul_operand)
+            return _pair(stage, np.asarray(alu), np.asarray(multiplier))
+        if stage.mode == sdp.PER_ELEMENT:
+            if stage.precision:
+                raise ValueError("has operands of 2 bytes for each element, must have 1 byte")
+            image = self.memories.read(self.task, cube).astype(np.int64)
+            if image.shape != source.shape:
+                raise ValueError(f"has operands {image.shape}, must be {source.shape}")
+            return _pair(stage, image, image)
+        operands = 2 if stage.kind == sdp.BOTH else 1
+        dtype = np.dtype("<i2" if stage.precision else np.int8)
+        stored = self.memories.bytes_of(self.task, cube).tobytes()
+        count = len(source) * operands
+        if len(stored) < count * dtype.itemsize:
+            raise ValueError(f"has {len(stored)} bytes of operands for {len(source)} channels")
+        pairs = np.frombuffer(stored, dtype, count).astype(np.int64).reshape(-1, operands)
+        return _pair(stage, pairs[:, 0, None, None], pairs[:, -1, None, None])
+
+
+def _pair(stage: SdpStage, alu: Integers, multiplier: Integers) -> sdp.Operands:
+    """Return those of the two that a stage uses."""
+    return sdp.Operands(
+        alu if stage.kind & sdp.ALU else None, multiplier if stage.kind & sdp.MULTIPLY else None
+    )
