@@ -18,16 +18,19 @@ from .memories import Memories, bound_tensors
 from .network import Cube, Storage
 from .operations import (
     ENGINE_TYPES,
+    CdpOperation,
     ConvOperation,
     ConvSurface,
+    Lut,
     PdpOperation,
     SdpOperation,
     SdpStage,
     SdpSurface,
     TwoCubes,
 )
-from .reference import convolution, pdp, sdp
+from .reference import cdp, convolution, pdp, sdp
 from .reference.arithmetic import Integers
+from .reference.lookup import table_fault
 from .surfaces import Array, unpack_weights
 
 Observer = Callable[[Operation, Array], None]
@@ -86,6 +89,8 @@ def _reason(operation: Operation) -> str | None:
         return convolution.unsupported(descriptor)
     if isinstance(descriptor, SdpOperation):
         return sdp.unsupported(descriptor)
+    if isinstance(descriptor, CdpOperation):
+        return cdp.unsupported(descriptor)
     if isinstance(descriptor, PdpOperation) and isinstance(surface, TwoCubes):
         return pdp.unsupported(descriptor)
     return f"the engine {ENGINE_TYPES[operation.engine].name}"
@@ -145,9 +150,26 @@ class _TaskRun:
                 self._operands(descriptor.x1, surface.x1, source),
                 self._operands(descriptor.x2, surface.x2, source),
                 self._operands(descriptor.y, surface.y, source),
+                self._lut(descriptor.lut, descriptor.y.activation == sdp.TABLE),
             )
+        if isinstance(descriptor, CdpOperation):
+            lut = self._lut(descriptor.lut, True)
+            assert lut is not None
+            return cdp.normalize(source, descriptor, lut)
         assert isinstance(descriptor, PdpOperation)
         return pdp.pool(source, descriptor)
+
+    def _lut(self, index: int, is_used: bool) -> Lut | None:
+        """Return the table of an operation that uses one."""
+        if not is_used:
+            return None
+        if not 0 <= index < len(self.task.luts):
+            raise ValueError(f"has table {index}, the task has {len(self.task.luts)}")
+        lut = self.task.luts[index]
+        fault = table_fault(lut)
+        if fault is not None:
+            raise ValueError(f"table {index} has {fault}")
+        return lut
 
     def _weights(self, operation: ConvOperation, surface: ConvSurface) -> Array:
         shape = (

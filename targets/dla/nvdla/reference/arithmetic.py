@@ -25,7 +25,5 @@ def saturate(values: Integers, bits: int) -> Integers:
 
 
 def convert(values: Integers, converter: Converter) -> Integers:
-    """Return (values - offset) * scale >> truncate, or the values where it is not enabled."""
-    if not converter.enable:
-        return values
+    """Return (values - offset) * scale >> truncate, whether it is enabled or not."""
     return shift_right((values - converter.offset) * converter.scale, converter.truncate)

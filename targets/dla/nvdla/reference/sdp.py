@@ -4,14 +4,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..operations import SdpOperation, SdpStage
+from ..operations import Converter, Lut, SdpOperation, SdpStage
 from .arithmetic import ACCUMULATOR_BITS, Integers, convert, saturate, shift_right
+from .lookup import Table, choose, find, outside, tables
 
 MAX, MIN, SUM, EQUAL = range(4)
 MULTIPLY, ALU, BOTH = 1, 2, 3
 PER_LAYER, PER_CHANNEL, PER_ELEMENT = range(3)
 RELU, TABLE, PRELU = 1, 2, 3
-_FACTOR_BITS = 16
+_SHIFT_BITS = 6
+_FRACTION_BITS = 35
 
 
 @dataclass(frozen=True)
@@ -22,6 +24,9 @@ class Operands:
     multiplier: Integers | None = None
 
 
+NO_OPERANDS = Operands()
+
+
 def unsupported(operation: SdpOperation) -> str | None:
     """Explain what of an operation is not computed here, None if all is."""
     if operation.source_precision or operation.destination_precision:
@@ -30,50 +35,110 @@ def unsupported(operation: SdpOperation) -> str | None:
         return f"batches of {operation.batch}"
     if operation.conv_mode:
         return "Winograd"
-    for stage in (operation.x1, operation.x2, operation.y):
+    if operation.y.enable and operation.y.activation == RELU:
+        return "ReLU in stage Y"
+    for stage in (operation.x1, operation.x2):
         if stage.enable and stage.activation == TABLE:
-            return "look-up tables"
-        if stage.enable and stage.kind & ALU and stage.alu >= EQUAL:
-            return "comparison"
-        if stage.enable and (stage.kind > BOTH or stage.mode > PER_ELEMENT):
-            return f"stages of kind {stage.kind} and mode {stage.mode}"
-        if stage.enable and stage.kind == BOTH and stage.mode == PER_ELEMENT:
-            return "two operands for each element"
+            return "a look-up table in a stage X"
+        operands = max(abs(stage.alu_operand), abs(stage.mul_operand))
+        if stage.enable and stage.mode == PER_LAYER and operands >> 15:
+            return "operands of more than 16 bits in a stage X"
+    stages = (operation.x1, operation.x2, operation.y)
+    return next((reason for each in stages if (reason := _unsupported(each))), None)
+
+
+def _unsupported(stage: SdpStage) -> str | None:
+    if not stage.enable:
+        return None
+    if stage.kind & ALU and stage.alu >= EQUAL:
+        return "comparison"
+    if stage.kind > BOTH or stage.mode > PER_ELEMENT or stage.activation > PRELU:
+        return f"kind {stage.kind}, mode {stage.mode}, activation {stage.activation} of a stage"
+    if stage.kind == BOTH and stage.mode == PER_ELEMENT:
+        return "two operands for each element"
+    if max(stage.shift, stage.truncate) >> _SHIFT_BITS:
+        return "shifts by more than 63"
     return None
 
 
 def process(
     values: Integers,
     operation: SdpOperation,
-    x1: Operands = Operands(),
-    x2: Operands = Operands(),
-    y: Operands = Operands(),
+    x1: Operands = NO_OPERANDS,
+    x2: Operands = NO_OPERANDS,
+    y: Operands = NO_OPERANDS,
+    lut: Lut | None = None,
 ) -> Integers:
-    """Return the results [C, H, W], in the range of int8, of accumulators or of int8 values."""
-    stages = ((operation.x1, x1), (operation.x2, x2), (operation.y, y))
-    for stage, operands in stages:
-        if stage.enable:
-            values = _stage(values, stage, operands)
+    """Return the results [C, H, W], in the range of int8, of accumulators or of int8 values.
+
+    The output converter is always used, as the firmware does. The table is for a stage Y that has
+    one as its activation.
+    """
+    if operation.x1.enable:
+        values = _stage_x(values, operation.x1, x1)
+    if operation.x2.enable:
+        values = _stage_x(values, operation.x2, x2)
+    if operation.y.enable:
+        values = _stage_y(values, operation.y, y)
+        if operation.y.activation == TABLE:
+            assert lut is not None, "the simulator passes the table of a stage that needs it"
+            values = look_up(values, lut)
     return saturate(convert(values, operation.converter), 8)
 
 
-def _stage(values: Integers, stage: SdpStage, operands: Operands) -> Integers:
+def _stage_x(values: Integers, stage: SdpStage, operands: Operands) -> Integers:
     """ALU, multiplier, right shift, activation; PReLU multiplies and shifts negatives alone."""
     if operands.alu is not None:
-        operand = convert(operands.alu, stage.alu_converter) << min(stage.shift, ACCUMULATOR_BITS)
-        values = _alu(values, saturate(operand, ACCUMULATOR_BITS), stage.alu)
-    results = values
-    if operands.multiplier is not None:
-        factor = convert(operands.multiplier, stage.mul_converter)
-        results = values * saturate(factor, _FACTOR_BITS)
-    results = shift_right(results, stage.truncate)
-    if stage.activation == PRELU:
-        results = np.where(values < 0, results, values)
+        operand = saturate(operands.alu << min(stage.shift, ACCUMULATOR_BITS), ACCUMULATOR_BITS)
+        values = _alu(values, operand, stage.alu)
+    if operands.multiplier is None:
+        results = shift_right(values, stage.truncate)
+    else:
+        results = shift_right(values * operands.multiplier, stage.truncate)
+        if stage.activation == PRELU:
+            results = np.where(values < 0, results, values)
     results = saturate(results, ACCUMULATOR_BITS)
     return np.maximum(results, 0) if stage.activation == RELU else results
+
+
+def _stage_y(values: Integers, stage: SdpStage, operands: Operands) -> Integers:
+    """Multiplier with a right shift, then ALU; operands from memory are converted first."""
+    if operands.multiplier is not None:
+        factor = _converted(operands.multiplier, stage, stage.mul_converter)
+        results = saturate(shift_right(values * factor, stage.truncate), ACCUMULATOR_BITS)
+        values = np.where(values < 0, results, values) if stage.activation == PRELU else results
+    if operands.alu is not None:
+        operand = _converted(operands.alu, stage, stage.alu_converter)
+        values = saturate(_alu(values, operand, stage.alu), ACCUMULATOR_BITS)
+    return values
+
+
+def _converted(operand: Integers, stage: SdpStage, converter: Converter) -> Integers:
+    if stage.mode == PER_LAYER or not converter.enable:
+        return operand
+    return saturate(convert(operand, converter), ACCUMULATOR_BITS)
 
 
 def _alu(values: Integers, operand: Integers, kind: int) -> Integers:
     if kind == SUM:
         return values + operand
     return np.maximum(values, operand) if kind == MAX else np.minimum(values, operand)
+
+
+def look_up(values: Integers, lut: Lut) -> Integers:
+    """Return the results of the tables for values of 32 bits, in 32 bits."""
+    first, second = tables(lut, ACCUMULATOR_BITS)
+    places = find(values, first, _FRACTION_BITS), find(values, second, _FRACTION_BITS)
+    results: list[Integers] = []
+    for table, place in zip((first, second), places, strict=True):
+        bias = 1 << table.bits if table.exponential and table.bits > 0 else 0
+        inside = _interpolate(table, place.index, place.fraction)
+        result = np.where(place.hit, inside, outside(values, table, place, bias))
+        results.append(saturate(result, ACCUMULATOR_BITS))
+    return np.where(choose(lut, places), results[1], results[0])
+
+
+def _interpolate(table: Table, index: Integers, fraction: Integers) -> Integers:
+    entries = np.asarray((*table.entries, 0), np.int64)
+    rest = (1 << _FRACTION_BITS) - fraction
+    return shift_right(entries[index] * rest + entries[index + 1] * fraction, _FRACTION_BITS)
