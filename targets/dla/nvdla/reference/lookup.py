@@ -41,7 +41,7 @@ class Slope:
         products = distances * self.scale
         if self.shift >= 0:
             return shift_right(products, self.shift)
-        # Whatever is cut off here is far out of the range of any result.
+        # Larger products are far out of the range of any result.
         return saturate(products, _PRODUCT_BITS) << -self.shift
 
 
@@ -135,7 +135,7 @@ def outside(values: Integers, table: Table, place: Place, bias: int) -> Integers
     entries = np.asarray(table.entries, np.int64)
     low = table.below.rise(values - table.start - bias)
     high = table.above.rise(values - table.end)
-    ends: Integers = np.where(place.below, entries[0], entries[-1])
+    ends = entries[np.where(place.below, 0, -1)]
     return ends + saturate(np.where(place.below, low, high), ACCUMULATOR_BITS)
 
 
