@@ -10,6 +10,7 @@ from .firmware import indices_fault, notifications, replay
 from .loadable import Loadable, MemoryFlags
 from .network import Cube, Precision, Storage
 from .operations import (
+    BdmaSurface,
     CdpOperation,
     ConvOperation,
     ConvSurface,
@@ -17,9 +18,11 @@ from .operations import (
     PdpOperation,
     RubikOperation,
     SdpOperation,
+    Transfer,
     TwoCubes,
     cubes_of,
 )
+from .reference.bdma import extent, transfer_fault
 from .size_faults import FEATURE, conv_faults, pool_faults
 from .surfaces import layout_of
 
@@ -140,6 +143,8 @@ def _operation_faults(
         return
     if isinstance(descriptor, SdpOperation):
         yield from _stage_faults(descriptor, configuration)
+    if isinstance(surface, BdmaSurface):
+        yield from _transfer_faults(surface, task)
     for name, cube in cubes_of(surface):
         fault = _address_fault(cube, task)
         if fault is None and name in _features(operation):
@@ -151,6 +156,26 @@ def _operation_faults(
         yield from conv_faults(descriptor, surface, configuration)
     if isinstance(descriptor, PdpOperation) and isinstance(surface, TwoCubes):
         yield from pool_faults(descriptor, surface)
+
+
+def _transfer_faults(surface: BdmaSurface, task: DlaTask) -> Iterator[str]:
+    if surface.count > len(surface.transfers):
+        yield f"has {surface.count} transfers, must be {len(surface.transfers)} or less"
+    for number, each in enumerate(surface.transfers[: surface.count]):
+        fault = transfer_fault(each)
+        ends = (_transfer_end_fault(each, end, task) for end in ("source", "destination"))
+        for message in (fault,) if fault else ends:
+            if message is not None:
+                yield f"transfer {number} {message}"
+
+
+def _transfer_end_fault(transfer: Transfer, end: str, task: DlaTask) -> str | None:
+    index: int = getattr(transfer, end)
+    if not 0 <= index < len(task.addresses):
+        return f"has {end} address {index}, the task has {len(task.addresses)} addresses"
+    line, surface = getattr(transfer, f"{end}_line"), getattr(transfer, f"{end}_surface")
+    used, size = extent(transfer, line, surface), task.addresses[index].size
+    return f"has a {end} that ends at {used:#x}, its address at {size:#x}" if used > size else None
 
 
 def _stage_faults(descriptor: SdpOperation, configuration: Configuration) -> Iterator[str]:

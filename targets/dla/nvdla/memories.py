@@ -36,9 +36,12 @@ class Memories:
 
     def bytes_of(self, task: DlaTask, cube: Cube) -> Bytes:
         """Return the memory from the start of a cube to the end of its address."""
-        address = task.addresses[cube.address]
-        start = address.offset + cube.offset
-        return self._bytes[address.mem_id][start : address.offset + address.size]
+        return self.bytes_at(task, cube.address)[cube.offset :]
+
+    def bytes_at(self, task: DlaTask, index: int) -> Bytes:
+        """Return the memory of an address of a task."""
+        address = task.addresses[index]
+        return self._bytes[address.mem_id][address.offset : address.offset + address.size]
 
     def read(self, task: DlaTask, cube: Cube) -> Array:
         """Return the int8 image [C, H, W] of a cube."""

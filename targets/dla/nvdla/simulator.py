@@ -18,6 +18,7 @@ from .memories import Memories, bound_tensors
 from .network import Cube, Storage
 from .operations import (
     ENGINE_TYPES,
+    BdmaSurface,
     CdpOperation,
     ConvOperation,
     ConvSurface,
@@ -28,7 +29,7 @@ from .operations import (
     SdpSurface,
     TwoCubes,
 )
-from .reference import cdp, convolution, pdp, sdp
+from .reference import bdma, cdp, convolution, pdp, sdp
 from .reference.arithmetic import Integers
 from .reference.lookup import table_fault
 from .surfaces import Array, unpack_weights
@@ -44,7 +45,8 @@ def run(
 ) -> list[Array]:
     """Return the outputs, int8 [C, H, W], for inputs of that kind, both in the order of binding.
 
-    `observe` is called with each operation and its result: for a convolution its accumulators.
+    `observe` is called with each operation that computes, and its result: for a convolution its
+    accumulators.
     Raises CompileError with all faults that the linter finds, with all operations that are not
     simulated, and for other inputs than the loadable's.
     """
@@ -93,6 +95,8 @@ def _reason(operation: Operation) -> str | None:
         return cdp.unsupported(descriptor)
     if isinstance(descriptor, PdpOperation) and isinstance(surface, TwoCubes):
         return pdp.unsupported(descriptor)
+    if isinstance(surface, BdmaSurface):
+        return None
     return f"the engine {ENGINE_TYPES[operation.engine].name}"
 
 
@@ -110,12 +114,20 @@ class _TaskRun:
             values: Integers | None = None
             for number in chain:
                 operation = self.task.operations[number]
+                if isinstance(operation.surface, BdmaSurface):
+                    self._copy(operation.surface)
+                    continue
                 try:
                     values = self._result(operation, values)
                 except ValueError as error:
                     raise CompileError([Diagnostic(str(operation), str(error))]) from error
                 if self.observe is not None:
                     self.observe(operation, values)
+
+    def _copy(self, surface: BdmaSurface) -> None:
+        for each in surface.transfers[: surface.count]:
+            source = self.memories.bytes_at(self.task, each.source)
+            bdma.copy(source, self.memories.bytes_at(self.task, each.destination), each)
 
     def _result(self, operation: Operation, fed: Integers | None) -> Integers:
         """Return the result of an operation, and store it where it is not handed on.
