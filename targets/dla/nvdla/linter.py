@@ -22,6 +22,8 @@ from .operations import (
     TwoCubes,
     cubes_of,
 )
+from .planes import PlanarLayout
+from .reference import rubik
 from .reference.bdma import extent, transfer_fault
 from .size_faults import FEATURE, conv_faults, pool_faults
 from .surfaces import layout_of
@@ -150,6 +152,8 @@ def _operation_faults(
         if fault is None and name in _features(operation):
             precision = Precision(precisions[name == "destination"])
             fault = _strides_fault(cube, task, configuration, precision)
+        elif fault is None and _is_planar(descriptor, name):
+            fault = _planes_fault(cube, task)
         if fault is not None:
             yield f"'{name}' {fault}"
     if isinstance(descriptor, ConvOperation) and isinstance(surface, ConvSurface):
@@ -192,7 +196,27 @@ def _features(operation: Operation) -> set[str]:
     conv = operation.descriptor
     if isinstance(conv, ConvOperation) and conv.data_format != FEATURE:
         return {"destination"}
-    return {"source", "destination"}
+    return {"source", "destination"} - {n for n in _ENDS if _is_planar(conv, n)}
+
+
+_ENDS = ("source", "destination")
+
+
+def _is_planar(descriptor: Descriptor, name: str) -> bool:
+    """Report whether a cube is stored in planes of 8 bits."""
+    if not isinstance(descriptor, RubikOperation) or descriptor.precision:
+        return False
+    return (descriptor.mode, name) in ((rubik.SPLIT, "destination"), (rubik.MERGE, "source"))
+
+
+def _planes_fault(cube: Cube, task: DlaTask) -> str | None:
+    layout = PlanarLayout.of(cube)
+    size = task.addresses[cube.address].size
+    fault = layout.fault()
+    if fault is None and cube.offset + layout.bytes > size:
+        end = f"{cube.offset + layout.bytes:#x}"
+        fault = f"ends at {end} by its strides, its address at {size:#x}"
+    return fault
 
 
 def _address_fault(cube: Cube, task: DlaTask) -> str | None:

@@ -8,6 +8,7 @@ from .configuration import Configuration
 from .dla_task import DlaTask, Tables
 from .loadable import MemoryFlags, Tensor
 from .network import Cube, Precision
+from .planes import PlanarLayout
 from .surfaces import Array, SurfaceLayout, layout_of, pack, unpack
 
 Bytes = npt.NDArray[np.uint8]
@@ -47,6 +48,10 @@ class Memories:
         """Return the int8 image [C, H, W] of a cube."""
         layout = layout_of(cube, self.configuration, Precision.INT8)
         return unpack(layout, self.bytes_of(task, cube), Precision.INT8)
+
+    def planes(self, task: DlaTask, cube: Cube) -> Array:
+        """Return the memory of a cube that is stored in planes, as int8 [C, H, W]."""
+        return PlanarLayout.of(cube).view(self.bytes_of(task, cube))
 
     def write(self, task: DlaTask, cube: Cube, image: Array) -> None:
         """Store an image [C, H, W] as int8."""

@@ -22,14 +22,16 @@ from .operations import (
     CdpOperation,
     ConvOperation,
     ConvSurface,
+    Descriptor,
     Lut,
     PdpOperation,
+    RubikOperation,
     SdpOperation,
     SdpStage,
     SdpSurface,
     TwoCubes,
 )
-from .reference import bdma, cdp, convolution, pdp, sdp
+from .reference import bdma, cdp, convolution, pdp, rubik, sdp
 from .reference.arithmetic import Integers
 from .reference.lookup import table_fault
 from .surfaces import Array, unpack_weights
@@ -95,9 +97,15 @@ def _reason(operation: Operation) -> str | None:
         return cdp.unsupported(descriptor)
     if isinstance(descriptor, PdpOperation) and isinstance(surface, TwoCubes):
         return pdp.unsupported(descriptor)
+    if isinstance(descriptor, RubikOperation):
+        return rubik.unsupported(descriptor)
     if isinstance(surface, BdmaSurface):
         return None
     return f"the engine {ENGINE_TYPES[operation.engine].name}"
+
+
+def _is_split(descriptor: Descriptor) -> bool:
+    return isinstance(descriptor, RubikOperation) and descriptor.mode == rubik.SPLIT
 
 
 class _TaskRun:
@@ -140,16 +148,23 @@ class _TaskRun:
             assert fed is not None, "the firmware starts no operation that nothing feeds"
             source = fed
         else:
-            source = self.memories.read(self.task, surface.source).astype(np.int64)
+            source = self._source(operation.descriptor, surface.source)
         result = self._computed(operation, source)
         cube = surface.destination
         if result.shape != (cube.channels, cube.height, cube.width):
             stated = f"{cube.channels}x{cube.height}x{cube.width}"
             shape = "x".join(map(str, result.shape))
             raise ValueError(f"'destination' is {stated}, the result is {shape}")
-        if cube.storage != Storage.ON_THE_FLY:
+        if _is_split(operation.descriptor):
+            self.memories.planes(self.task, cube)[...] = result
+        elif cube.storage != Storage.ON_THE_FLY:
             self.memories.write(self.task, cube, result)
         return result
+
+    def _source(self, descriptor: Descriptor, cube: Cube) -> Integers:
+        is_merge = isinstance(descriptor, RubikOperation) and descriptor.mode == rubik.MERGE
+        read = self.memories.planes if is_merge else self.memories.read
+        return read(self.task, cube).astype(np.int64)
 
     def _computed(self, operation: Operation, source: Integers) -> Integers:
         descriptor, surface = operation.descriptor, operation.surface
@@ -164,6 +179,11 @@ class _TaskRun:
                 self._operands(descriptor.y, surface.y, source),
                 self._lut(descriptor.lut, descriptor.y.activation == sdp.TABLE),
             )
+        if isinstance(descriptor, RubikOperation) and isinstance(surface, TwoCubes):
+            if descriptor.mode != rubik.CONTRACT:
+                return source
+            atom = self.memories.configuration.atom
+            return rubik.contract(source, descriptor, surface.destination.channels, atom)
         if isinstance(descriptor, CdpOperation):
             lut = self._lut(descriptor.lut, True)
             assert lut is not None

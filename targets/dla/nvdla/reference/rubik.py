@@ -1,0 +1,35 @@
+"""The reshape engine: it contracts channels to pixels, which completes a deconvolution.
+
+Its other modes, split and merge, copy between surfaces and planes, and compute nothing.
+"""
+
+import numpy as np
+
+from ..operations import RubikOperation
+from .arithmetic import Integers
+
+CONTRACT, SPLIT, MERGE = range(3)
+
+
+def unsupported(operation: RubikOperation) -> str | None:
+    """Explain what of an operation is not computed here, None if all is."""
+    if operation.precision:
+        return "other precisions than int8"
+    return f"mode {operation.mode}" if operation.mode > MERGE else None
+
+
+def contract(image: Integers, operation: RubikOperation, channels: int, atom: int) -> Integers:
+    """Return the image [channels, H * stride_y, W * stride_x] of an image [C, H, W].
+
+    The input has, for each row and then column of a stride, the channels in whole atoms. Raises
+    ValueError for an input of another number of atoms.
+    """
+    stride_y, stride_x = operation.stride_y, operation.stride_x
+    group = -(-channels // atom) * atom
+    needed = group * stride_y * stride_x
+    if -(-len(image) // atom) * atom != needed:
+        raise ValueError(f"has {len(image)} channels of input, must be {needed}")
+    padded = np.pad(image, ((0, needed - len(image)), (0, 0), (0, 0)))
+    height, width = image.shape[1:]
+    pixels = padded.reshape(stride_y, stride_x, group, height, width).transpose(2, 3, 0, 4, 1)
+    return pixels.reshape(group, height * stride_y, width * stride_x)[:channels]
