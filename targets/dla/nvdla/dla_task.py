@@ -51,7 +51,7 @@ class DlaTask:
 class Tables:
     """The tables of a loadable by their ids, and the first contents of its memories."""
 
-    def __init__(self, loadable: Loadable, file: str = "loadable") -> None:
+    def __init__(self, loadable: Loadable, file: str = "") -> None:
         self.loadable = loadable
         self.file = file
         self.memories = {each.id: each for each in loadable.memory_list}
@@ -61,7 +61,7 @@ class Tables:
 
     def refuse(self, where: str, message: str) -> NoReturn:
         """Raise CompileError for a fault of an entry of the tables."""
-        raise CompileError([Diagnostic(f"{self.file}, {where}", message)])
+        raise CompileError([Diagnostic(", ".join(filter(None, (self.file, where))), message)])
 
     def placed(self, memory: Memory) -> Iterator[tuple[int, Blob]]:
         """Yield the offsets and blobs that a memory is filled with.

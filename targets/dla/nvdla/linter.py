@@ -44,7 +44,7 @@ class Finding:
 
 def lint(loadable: Loadable, configuration: Configuration) -> tuple[Finding, ...]:
     """Return the faults of a loadable; descriptors that cannot be decoded are one of them."""
-    tables = Tables(loadable, "loadable")
+    tables = Tables(loadable)
     found = list(_table_findings(tables))
     try:
         for task in dla_tasks(tables):
@@ -92,6 +92,8 @@ def _memory_findings(tables: Tables) -> Iterator[Finding]:
             where = f"memory {memory.id}"
             if tensor is None:
                 yield Finding(where, f"has tensor {memory.tensor_desc_id}, which does not exist")
+            elif tensor.mem_id != memory.id:
+                yield Finding(where, f"tensor '{tensor.name}' is in memory {tensor.mem_id}")
             elif tensor.offset + tensor.size > memory.size:
                 end = f"{tensor.offset + tensor.size:#x}"
                 yield Finding(where, f"tensor '{tensor.name}' ends at {end}, past its memory")

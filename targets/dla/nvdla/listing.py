@@ -13,7 +13,7 @@ from .network import Cube, Dependency, Event, Storage
 from .operations import ENGINE_TYPES, cubes_of
 
 
-def listing(loadable: Loadable, file: str = "loadable") -> str:
+def listing(loadable: Loadable, file: str = "") -> str:
     """Return the text of a loadable; raise CompileError for descriptors that cannot be decoded."""
     tables = Tables(loadable, file)
     return "".join(f"{line}\n" for line in _lines(tables))

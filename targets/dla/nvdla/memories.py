@@ -60,11 +60,12 @@ class Memories:
 
     def bind(self, tensor: Tensor, image: Array) -> None:
         """Store an input; raise CompileError for another shape or type than the tensor's."""
+        layout = self._layout(tensor)
         shape = (tensor.c, tensor.h, tensor.w)
         if image.shape != shape or image.dtype != np.int8:
             has = f"{image.dtype} {list(image.shape)}"
             raise CompileError(f"input '{tensor.name}' is {has}, must be int8 {list(shape)}")
-        pack(image, self._layout(tensor), self._bytes[tensor.mem_id][tensor.offset :])
+        pack(image, layout, self._bytes[tensor.mem_id][tensor.offset :])
 
     def output(self, tensor: Tensor) -> Array:
         """Return an output, int8 [C, H, W]."""

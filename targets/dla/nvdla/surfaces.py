@@ -43,7 +43,7 @@ class SurfaceLayout:
 
     def fault(self) -> str | None:
         """Explain which stride is impossible, None if all are possible."""
-        if not (self.channels and self.height and self.width):
+        if min(self.channels, self.height, self.width) < 1:
             return f"has {self.channels}x{self.height}x{self.width} elements, must have some"
         line, surface = self.width * self.atom, self.height * self.line_stride
         if self.height > 1 and (self.line_stride < line or self.line_stride % self.atom):

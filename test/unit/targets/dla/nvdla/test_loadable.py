@@ -9,7 +9,6 @@ import pytest
 from trivium.dialects.core.errors import CompileError
 from trivium.targets.dla.nvdla.configuration import published
 from trivium.targets.dla.nvdla.flatbuffer import schema
-from trivium.targets.dla.nvdla.linter import lint
 from trivium.targets.dla.nvdla.listing import listing
 from trivium.targets.dla.nvdla.loadable import (
     EventEntry,
@@ -19,6 +18,7 @@ from trivium.targets.dla.nvdla.loadable import (
     Tensor,
     Version,
 )
+from trivium.targets.dla.nvdla.simulator import run
 from trivium.test.unit.targets.dla.nvdla import independent_reader
 from trivium.test.unit.targets.dla.nvdla.recorded import vector, vectors
 
@@ -98,7 +98,7 @@ def test_objects_that_share_bytes_are_not_expanded_without_limit() -> None:
 
 @pytest.mark.parametrize("name", ["15_pool", "00_conv"])
 def test_a_damaged_file_is_refused_or_read(name: str) -> None:
-    data = vector("nv_full", name).loadable
+    data, inputs = vector("nv_full", name).loadable, vector("nv_full", name).inputs
     rng = np.random.default_rng(7)
     read = 0
     for _ in range(400):
@@ -108,6 +108,6 @@ def test_a_damaged_file_is_refused_or_read(name: str) -> None:
         with suppress(CompileError):
             found = Loadable.read(bytes(damaged))
             read += 1
-            lint(found, FULL)
             listing(found)
+            run(found, FULL, inputs)
     assert 50 < read < 400

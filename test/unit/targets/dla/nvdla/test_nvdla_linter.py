@@ -154,19 +154,25 @@ TABLES: list[tuple[Callable[[Loadable], Loadable], str]] = [
     ),
     (
         lambda it: replace(it, submit_list=(replace(it.submit_list[0], task_id=(3,)),)),
-        "loadable, submit 0: runs task 3, which does not exist",
+        "submit 0: runs task 3, which does not exist",
     ),
     (
         lambda it: replace(it, tensor_desc_list=it.tensor_desc_list[:1]),
         "memory 6: has tensor 1, which does not exist",
     ),
     (
+        lambda it: replace(
+            it, tensor_desc_list=tuple(replace(t, mem_id=5) for t in it.tensor_desc_list)
+        ),
+        "memory 6: tensor 'y' is in memory 5",
+    ),
+    (
         lambda it: replace(it, address_list=(replace(it.address_list[0], size=41),)),
-        "loadable, address 0: ends at 0x29, the memory at 0x28",
+        "address 0: ends at 0x29, the memory at 0x28",
     ),
     (
         lambda it: replace(it, blobs=(replace(it.blobs[0], data=bytes(39)), *it.blobs[1:])),
-        "loadable, blob 'b_net', offset 0x0: the header ends at 0x28, the blob at 0x27",
+        "blob 'b_net', offset 0x0: the header ends at 0x28, the blob at 0x27",
     ),
     (
         lambda it: replace(

@@ -64,6 +64,14 @@ def test_the_other_configuration_is_refused() -> None:
         run(replace(loadable, tensor_desc_list=tensors), published()["nv_small"], each.inputs)
 
 
+def test_tensors_of_impossible_sizes_are_refused() -> None:
+    each = vector("nv_small", "13_pool")
+    loadable = Loadable.read(each.loadable)
+    tensors = tuple(replace(tensor, h=-9) for tensor in loadable.tensor_desc_list)
+    with pytest.raises(CompileError, match="'in0' has 32x-9x8 elements, must have some"):
+        run(replace(loadable, tensor_desc_list=tensors), published()["nv_small"], [each.inputs[0]])
+
+
 def test_inputs_are_checked() -> None:
     each = vector("nv_full", "13_pool")
     loadable, full = Loadable.read(each.loadable), published()["nv_full"]
