@@ -1,31 +1,30 @@
 """Find the faults of a loadable without running it, for a configuration of NVDLA."""
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ....dialects.core.errors import CompileError
 from .configuration import Configuration
 from .dla_task import DlaTask, Operation, Tables, dla_tasks
+from .features import features_of, is_planar, precisions_of
 from .firmware import indices_fault, notifications, replay
+from .hazards import hazards
 from .loadable import Loadable, MemoryFlags
 from .network import Cube, Precision, Storage
 from .operations import (
     BdmaSurface,
-    CdpOperation,
     ConvOperation,
     ConvSurface,
-    Descriptor,
     PdpOperation,
-    RubikOperation,
     SdpOperation,
     Transfer,
     TwoCubes,
     cubes_of,
 )
 from .planes import PlanarLayout
-from .reference import rubik
 from .reference.bdma import extent, transfer_fault
-from .size_faults import FEATURE, conv_faults, pool_faults
+from .size_faults import conv_faults, pool_faults
 from .surfaces import layout_of
 
 MOST_ADDRESSES, MOST_TASKS = 6144, 24
@@ -63,8 +62,8 @@ def _table_findings(tables: Tables) -> Iterator[Finding]:
         "tensor": loadable.tensor_desc_list,
     }
     for name, entries in lists.items():
-        ids = [each.id for each in entries]
-        for each in sorted({id for id in ids if ids.count(id) > 1}):
+        counts = Counter(each.id for each in entries)
+        for each in sorted(id for id, count in counts.items() if count > 1):
             yield Finding(f"{name} {each}", "exists more than once")
     for submit in loadable.submit_list:
         if len(submit.task_id) > MOST_TASKS:
@@ -111,6 +110,17 @@ def _task_findings(
     if fault is not None:
         yield Finding(f"task {task.number}", fault)
         return
+    found = list(_order_findings(task))
+    for each in task.operations:
+        found += [Finding(str(each), m) for m in _operation_faults(each, task, configuration)]
+    yield from found
+    if not found:
+        chains = replay(task.operations, task.network.heads).chains
+        for where, message in hazards(task, chains, configuration):
+            yield Finding(where, message)
+
+
+def _order_findings(task: DlaTask) -> Iterator[Finding]:
     arriving = notifications(task.operations)
     for each in task.operations:
         count = each.dependency.dependency_count
@@ -120,20 +130,6 @@ def _task_findings(
     for number, left in replay(task.operations, task.network.heads).waiting.items():
         reason = f"{left} notifications never arrive" if left > 0 else "it is never started"
         yield Finding(str(task.operations[number]), f"does not run: {reason}")
-    for each in task.operations:
-        for message in _operation_faults(each, task, configuration):
-            yield Finding(str(each), message)
-
-
-def precisions_of(descriptor: Descriptor) -> tuple[int, int]:
-    """Return the precisions of an operation's source and destination."""
-    if isinstance(descriptor, ConvOperation | CdpOperation):
-        return descriptor.input_precision, descriptor.output_precision
-    if isinstance(descriptor, SdpOperation):
-        return descriptor.source_precision, descriptor.destination_precision
-    if isinstance(descriptor, PdpOperation | RubikOperation):
-        return descriptor.precision, descriptor.precision
-    return 0, 0
 
 
 def _operation_faults(
@@ -151,10 +147,10 @@ def _operation_faults(
         yield from _transfer_faults(surface, task)
     for name, cube in cubes_of(surface):
         fault = _address_fault(cube, task)
-        if fault is None and name in _features(operation):
+        if fault is None and name in features_of(descriptor):
             precision = Precision(precisions[name == "destination"])
             fault = _strides_fault(cube, task, configuration, precision)
-        elif fault is None and _is_planar(descriptor, name):
+        elif fault is None and is_planar(descriptor, name):
             fault = _planes_fault(cube, task)
         if fault is not None:
             yield f"'{name}' {fault}"
@@ -191,24 +187,6 @@ def _stage_faults(descriptor: SdpOperation, configuration: Configuration) -> Ite
             yield f"{configuration.name} has no stage {name.upper()} of SDP"
         if stage.enable and stage.activation == 2 and not configuration.sdp_lut:
             yield f"{configuration.name} has no look-up table in SDP"
-
-
-def _features(operation: Operation) -> set[str]:
-    """Return which cubes are stored as feature data."""
-    conv = operation.descriptor
-    if isinstance(conv, ConvOperation) and conv.data_format != FEATURE:
-        return {"destination"}
-    return {"source", "destination"} - {n for n in _ENDS if _is_planar(conv, n)}
-
-
-_ENDS = ("source", "destination")
-
-
-def _is_planar(descriptor: Descriptor, name: str) -> bool:
-    """Report whether a cube is stored in planes of 8 bits."""
-    if not isinstance(descriptor, RubikOperation) or descriptor.precision:
-        return False
-    return (descriptor.mode, name) in ((rubik.SPLIT, "destination"), (rubik.MERGE, "source"))
 
 
 def _planes_fault(cube: Cube, task: DlaTask) -> str | None:

@@ -1,0 +1,39 @@
+"""Which cubes of an operation are stored as feature data, and of which precision."""
+
+from .operations import (
+    CdpOperation,
+    ConvOperation,
+    Descriptor,
+    PdpOperation,
+    RubikOperation,
+    SdpOperation,
+)
+from .reference import rubik
+from .size_faults import FEATURE
+
+_ENDS = ("source", "destination")
+
+
+def precisions_of(descriptor: Descriptor) -> tuple[int, int]:
+    """Return the precisions of an operation's source and destination."""
+    if isinstance(descriptor, ConvOperation | CdpOperation):
+        return descriptor.input_precision, descriptor.output_precision
+    if isinstance(descriptor, SdpOperation):
+        return descriptor.source_precision, descriptor.destination_precision
+    if isinstance(descriptor, PdpOperation | RubikOperation):
+        return descriptor.precision, descriptor.precision
+    return 0, 0
+
+
+def features_of(descriptor: Descriptor) -> set[str]:
+    """Return the names of the cubes that are stored as feature data, but for operands of SDP."""
+    if isinstance(descriptor, ConvOperation) and descriptor.data_format != FEATURE:
+        return {"destination"}
+    return {name for name in _ENDS if not is_planar(descriptor, name)}
+
+
+def is_planar(descriptor: Descriptor, name: str) -> bool:
+    """Report whether a cube is stored in planes of 8 bits."""
+    if not isinstance(descriptor, RubikOperation) or descriptor.precision:
+        return False
+    return (descriptor.mode, name) in ((rubik.SPLIT, "destination"), (rubik.MERGE, "source"))
