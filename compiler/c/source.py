@@ -17,6 +17,7 @@ from ...runtime.spelling import spell_names
 from ...targets.choices import STRICT
 from ...targets.cpu.c.helpers import PRELUDE, definitions
 from .macros import checks
+from .ports import comment, port_bytes, size_macros
 from .weight_file import data_offset, weight_file
 
 TEMPLATES = Path(__file__).parent / "template"
@@ -88,7 +89,7 @@ class CSource:
     def _kernels(self) -> list[str]:
         made: list[str] = []
         for kernel in self.package.manifest.part(CpuPart).kernels:
-            nodes = _comment(spell_names(kernel.nodes))
+            nodes = comment(spell_names(kernel.nodes))
             calls = kernel.calls + kernel.load_calls
             times = "once" if calls == 1 else f"{calls} times"
             made.append(f"/* {nodes}; called {times} */\n{self._text(f'{kernel.symbol}.c')}")
@@ -139,7 +140,7 @@ class CSource:
     @cached_property
     def _fixed(self) -> Mapping[str, str]:
         manifest = self.package.manifest
-        memory = manifest.memory
+        memory, inputs, outputs = manifest.memory, manifest.inputs, manifest.outputs
         steps = [step for step in manifest.steps if isinstance(step, CpuStep)]
         loads = [step for step in manifest.load_steps if isinstance(step, CpuStep)]
         return {
@@ -147,8 +148,8 @@ class CSource:
             "NAME": self.name.upper(),
             "file": self.name,
             "weight_file": self.weight_file,
-            "title": _comment(f"{manifest.source or 'a model'}, for {self.machine.name}"),
-            "ports": self._ports(),
+            "title": comment(f"{manifest.source or 'a model'}, for {self.machine.name}"),
+            "ports": "\n".join([*size_macros(self.name, inputs, outputs), ""]),
             "arena": str(memory.arena_bytes),
             "prepared": str(memory.prepared_bytes),
             "thread_bytes": str(memory.thread_bytes),
@@ -157,17 +158,15 @@ class CSource:
             "run": _calls(steps),
             "prepare": self._prepare(loads),
             "copies": "".join(f"  {line}\n" for line in self._copies()),
-            "input_bytes": ", ".join(self._sizes(manifest.inputs)) or "0",
-            "output_bytes": ", ".join(self._sizes(manifest.outputs)) or "0",
-            "prints": "".join(self._print(n, p) for n, p in enumerate(manifest.outputs)),
+            "input_bytes": ", ".join(str(port_bytes(each)) for each in inputs) or "0",
+            "output_bytes": ", ".join(str(port_bytes(each)) for each in outputs) or "0",
+            "prints": "".join(self._print(n, p) for n, p in enumerate(outputs)),
             "prints_numbered": "".join(
                 f"  if (number == {n}) {{\n{self._print(n, p)}  }}\n"
                 for n, p in enumerate(manifest.outputs)
             ),
             "onnc_output_bytes": str(
-                sum(
-                    -(-int(size) // ALIGNMENT) * ALIGNMENT for size in self._sizes(manifest.outputs)
-                )
+                sum(-(-port_bytes(each) // ALIGNMENT) * ALIGNMENT for each in outputs)
             ),
             "flags": " ".join(self._flags),
             "cross": self.machine.cross or "PREFIX-",
@@ -179,22 +178,6 @@ class CSource:
         flags = [flag for flag in self.machine.flags if flag != CONTRACT]
         fuses = CONTRACT in self.machine.flags and self.package.manifest.math.mode != STRICT
         return [*flags, CONTRACT if fuses else "-ffp-contract=off"]
-
-    def _sizes(self, ports: Sequence[Port]) -> list[str]:
-        buffers = self.package.manifest.buffers
-        return [str(buffers[port.buffer].size_bytes) for port in ports]
-
-    def _ports(self) -> str:
-        manifest = self.package.manifest
-        lines: list[str] = []
-        for kind, ports in (("INPUT", manifest.inputs), ("OUTPUT", manifest.outputs)):
-            lines.append(f"#define {self.name.upper()}_{kind}S {len(ports)}")
-            for number, (port, size) in enumerate(zip(ports, self._sizes(ports), strict=True)):
-                shape = ", ".join(map(str, port.shape))
-                text = _comment(f"{port.name}: {port.dtype}[{shape}]")
-                name = f"{self.name.upper()}_{kind}_{number}_BYTES"
-                lines.append(f"#define {name} {size} /* {text} */")
-        return "\n".join([*lines, ""])
 
     def _bases(self) -> list[str]:
         manifest = self.package.manifest
@@ -257,9 +240,3 @@ def _calls(steps: Sequence[CpuStep]) -> str:
         lines.append(f"  {step.symbol}(team, thread, run, {first});\n")
         first += step.phases
     return "".join(lines)
-
-
-def _comment(text: str) -> str:
-    """Return a text that does not end a comment, nor begin one."""
-    shown = "".join(letter if letter.isprintable() else "?" for letter in text)
-    return shown.replace("*/", "* /").replace("/*", "/ *").replace("\\", "/")

@@ -1,6 +1,5 @@
 """The header of a model's library, and the tables of C that stand for its manifest."""
 
-import math
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from ...runtime.contents import Buffer, Port
@@ -11,6 +10,7 @@ from ...runtime.manifest import Manifest
 from ...runtime.sizes.size_expressions import Size
 from ...runtime.step import Step
 from ...version import __version__
+from ..c.ports import comment, port_bytes, size_macros
 
 _HEADER = """\
 /* {source}, compiled by trivium {version} for {machine}, as a library for C and C++.
@@ -70,13 +70,9 @@ void {name}_free({name}_session *session);
 
 def header(name: str, manifest: Manifest, machine: CpuRequirements) -> str:
     """Return the header of a model whose functions begin with `name`."""
-    sizes = [
-        line
-        for kind, ports in (("INPUT", given(manifest)), ("OUTPUT", returned(manifest)))
-        for line in _sizes(f"{name.upper()}_{kind}", ports)
-    ]
+    sizes = size_macros(name, given(manifest), returned(manifest))
     known = {"name": name, "NAME": name.upper(), "version": __version__}
-    source = _comment(manifest.source)
+    source = comment(manifest.source)
     return _HEADER.format(source=source, machine=machine.machine, sizes="\n".join(sizes), **known)
 
 
@@ -90,19 +86,6 @@ def returned(manifest: Manifest) -> list[Port]:
     """Return the outputs of a run."""
     held = {pair.output for pair in manifest.carried if pair.is_bound}
     return [port for port in manifest.outputs if port.name not in held]
-
-
-def _sizes(prefix: str, ports: Sequence[Port]) -> Iterator[str]:
-    yield f"#define {prefix}S {len(ports)}"
-    for i, port in enumerate(ports):
-        shape = ", ".join(map(str, port.shape))
-        described = _comment(f"{port.name}: {port.dtype}[{shape}]")
-        yield f"#define {prefix}_{i}_BYTES {_bytes(port)} /* {described} */"
-
-
-def _comment(text: str) -> str:
-    """Return text that does not end the comment that it is in."""
-    return "".join(c if c.isprintable() else "?" for c in text).replace("*/", "* /")
 
 
 def tables(name: str, manifest: Manifest, machine: CpuRequirements) -> str:
@@ -180,7 +163,7 @@ def _ports(
         rank, held = len(port.shape), int(port not in used)
         flags = f"{held}, {int(port.name in updated)}"
         listed.append(f"{{{name}, {{{shape}, {rank}}}, {dtype}, {number}, {flags}}}")
-        width, size = itemsize(port.dtype), _bytes(port)
+        width, size = itemsize(port.dtype), port_bytes(port)
         if not held:
             shown.append(f"{{{name}, {dtype}, {shape}, {rank}, {width}, {size}}}")
     yield f"#define {kind}_COUNT {len(shown)}"
@@ -216,10 +199,6 @@ def _buffers(listed: Iterable[Buffer]) -> Iterator[str]:
 def _array(declared: str, items: Iterable[str]) -> str:
     """Return a table, which has one element of zeros where there is none."""
     return f"static {declared}[] = {{{', '.join(items) or '0'}}};"
-
-
-def _bytes(port: Port) -> int:
-    return math.prod(port.shape) * (itemsize(port.dtype) or 1)
 
 
 def _text(text: str) -> str:
