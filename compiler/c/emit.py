@@ -15,15 +15,22 @@ from ...targets.options import CompileOptions
 from ..driver import build_with
 from ..source import Source
 from .refusals import check_program
-from .source import CSource
+from .source import CSource, included_headers
 
 NAME = "model"
+
+_CLIENT = "main"
 
 
 def check_name(name: str) -> None:
     """Raise CompileError for what files and functions of C cannot be called."""
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
         raise CompileError(f"name is '{name}', must be small letters, digits and _")
+    if name == _CLIENT or name in included_headers():
+        raise CompileError(
+            f"name is '{name}', must not be that of the client or of a header of the C library: "
+            "choose another"
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -25,7 +25,14 @@ ALIGNMENT = 64
 MOST_OPS = 4
 """How many ops the name of a kernel lists."""
 
+_INCLUDED = re.compile(r"#include <(\w+)\.h>")
 _SYMBOL = re.compile(r"\bk_[0-9a-f]{16}\b")
+
+
+def included_headers() -> frozenset[str]:
+    """Return the names of the headers that code includes, which one of its own would hide."""
+    texts = (PRELUDE, *(path.read_text() for path in TEMPLATES.iterdir()))
+    return frozenset(name for text in texts for name in _INCLUDED.findall(text))
 
 
 @dataclass(frozen=True)

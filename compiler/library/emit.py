@@ -30,6 +30,7 @@ _LINKER = "-Wl,-z,text -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack -Wl,-Bsymbolic
 """The linker refuses relocations in code, if there should be any."""
 
 _BLOB = "model.bin"
+_MADE = "made"
 
 
 def emit_library(package: Package, folder: Path, name: str = NAME) -> tuple[Path, Path]:
@@ -89,7 +90,8 @@ def _write_sources(package: Package, machine: CpuRequirements, place: Path, name
     shutil.copy(_LIBRARY, place / _LIBRARY.name)
     manifest = package.manifest
     (place / "model_tables.h").write_text(tables(name, manifest, machine), "utf-8")
-    (place / f"{name}.h").write_text(header(name, manifest, machine), "utf-8")
+    (place / _MADE).mkdir()  # apart, since a model may have the name of a source
+    (place / _MADE / f"{name}.h").write_text(header(name, manifest, machine), "utf-8")
     assembly = Assembly(_BLOB)
     code = [each for each in package.entries if each.rpartition("/")[0] + "/" == machine.folder]
     assembly.add_objects({each: package.entries[each] for each in (*code, CODE)})
@@ -100,14 +102,15 @@ def _write_sources(package: Package, machine: CpuRequirements, place: Path, name
 
 
 def _build(compiler: str, place: Path, name: str) -> tuple[Path, Path]:
-    library = place / f"lib{name}.so"
+    library = place / _MADE / f"lib{name}.so"
     written = sorted(path.name for path in place.iterdir() if path.suffix in (".c", ".S"))
     version = f'-DTRIVIUM_VERSION="{__version__}"'
     soname = f"-Wl,-soname,{library.name}"
     command = [compiler, *_FLAGS.split(), version, *_LINKER.split(), soname]
-    command += ["-o", library.name, *written, "-Wl,--as-needed", "-lm"]
+    command += ["-o", str(library), *written, "-Wl,--as-needed", "-lm"]
     done = subprocess.run(command, cwd=place, capture_output=True, text=True)
     if done.returncode:
         lines = done.stderr.strip().splitlines() or [f"exit code {done.returncode}"]
-        raise CompileError(f"{compiler} cannot link the library: {lines[-1]}")
-    return library, place / f"{name}.h"
+        fault = next((line for line in lines if "error" in line), lines[-1])
+        raise CompileError(f"{compiler} cannot link the library: {fault}")
+    return library, place / _MADE / f"{name}.h"

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 PACKAGE, LIBRARY = "package", "library"
 
+_OF_FILES = ("compress", "strip", "external_weights")
+"""Options that say what the file of a package has, which a library does not have."""
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", metavar="MODEL", help=f"{arguments.MODEL}, or a package (.trv)")
@@ -73,6 +76,8 @@ def _run_package(flags: argparse.Namespace) -> None:
         flags.refuse(f"--onnc: is for --emit {C}")
     if flags.name and flags.emit == PACKAGE:
         flags.refuse(f"--name: is for --emit {LIBRARY} and --emit {C}")
+    if flags.emit == LIBRARY:
+        _refuse_of_files(flags)
     if flags.emit == PACKAGE and not arguments.is_package(flags.output):
         flags.refuse(f"argument -o/--output: '{flags.output}' must end in {SUFFIX}")
     if arguments.is_package(model):
@@ -107,7 +112,7 @@ def _run_c(flags: argparse.Namespace) -> None:
     if arguments.is_package(flags.model):
         flags.refuse(f"--emit c: '{flags.model}' is a package: give the model that it was made of")
     arguments.refuse_key(flags, flags.model)
-    if flags.onnc:
+    if flags.onnc:  # in the words of ONNC, which scripts look for
         print("CLang is invoked")
     with shown_progress() as progress:
         given = arguments.compile_arguments(flags)
@@ -123,6 +128,12 @@ def _run_c(flags: argparse.Namespace) -> None:
     if flags.onnc:
         print(f"[Clang] created model weight file: {written.path / written.weight_file}")
     print(f"{written.path}: {', '.join(written.files)}")
+
+
+def _refuse_of_files(flags: argparse.Namespace) -> None:
+    given = arguments.compile_arguments(flags)
+    if names := [f"--{name.replace('_', '-')}" for name in _OF_FILES if name in given]:
+        flags.refuse(f"{', '.join(names)}: only the file of a package has that: leave it out")
 
 
 def _refuse_kept(flags: argparse.Namespace) -> None:

@@ -265,6 +265,8 @@ def test_names_of_nodes_are_in_comments(tmp_path: Path) -> None:
         ({"threads": 2}, "threads: only packages"),
         ({"machine": ("x86-64", "x86-64-v3")}, "must be one"),
         ({"name": "Bad-Name"}, "must be small letters"),
+        ({"name": "main"}, "must not be that of the client"),
+        ({"name": "string"}, "or of a header of the C library"),
         ({"machine": "z80"}, "no machine is called 'z80'"),
         ({"target": "host"}, "a step of kind 'host'"),
     ],
@@ -357,8 +359,14 @@ def test_quantized_models_give_the_outputs_of_a_session(machine, tmp_path: Path)
 
 
 @pytest.mark.parametrize(
-    "flags", [["--emit", "c", "-o", "x.trv"], ["--name", "n", "-o", "x.trv"], ["-o", "x"]]
+    ("flags", "fault"),
+    [
+        (["--emit", "c", "-o", "x.trv"], "'x.trv' is a package, C is a folder"),
+        (["--name", "n", "-o", "x.trv"], "--name: is for --emit library and --emit c"),
+        (["--onnc", "-o", "x.trv"], "--onnc: is for --emit c"),
+        (["-o", "x"], "'x' must end in .trv"),
+    ],
 )
-def test_the_command_refuses_flags_of_the_other_form(flags, capsys) -> None:
+def test_the_command_refuses_flags_of_the_other_form(flags, fault, capsys) -> None:
     assert main(["compile", "m.onnx", *flags]) == 2
-    assert "error" in capsys.readouterr().err
+    assert fault in capsys.readouterr().err

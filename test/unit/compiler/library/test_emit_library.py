@@ -238,6 +238,16 @@ def test_a_package_needs_its_ending(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert "must end in .trv" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    "flags", [["--compress"], ["--strip", "ir"], ["--external-weights", "w.bin"]]
+)
+def test_flags_of_the_file_of_a_package_are_refused(
+    flags: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["compile", "a.onnx", "--emit", "library", *flags, "-o", "out"]) == 2
+    assert f"{flags[0]}: only the file of a package has that" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("name", ["My_Net", "7net", "a-b", ""])
 def test_names_that_c_does_not_have_are_refused(name: str, tmp_path: Path) -> None:
     with pytest.raises(trivium.CompileError, match=f"name is '{name}', must be small letters"):
@@ -291,7 +301,7 @@ def test_other_code_is_refused(part: elf.Assembly, reason: str) -> None:
         Assembly("blob").add_objects({"a.o": part.assemble(), "b.o": elf.WORD.assemble()})
 
 
-@pytest.mark.parametrize("name", ["pool", "heap"])
+@pytest.mark.parametrize("name", ["pool", "heap", "trivium"])
 def test_names_of_models_are_not_those_inside(name: str, tmp_path: Path) -> None:
     need("cc")
     package = trivium.build(MODELS["narrow"]())
