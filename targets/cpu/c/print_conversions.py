@@ -9,7 +9,7 @@ from ....dialects.core.mlir import ir
 from .attributes import attribute, elements_of
 from .lanes import regrouped
 from .printer import Print, Printer, is_mask
-from .spelling import BYTES, Vector, cut, element_of, initializer, lanes_of, literal
+from .spelling import BYTES, Vector, cut, element_of, lanes_of, literal
 
 
 def _convert(
@@ -131,16 +131,11 @@ def _constant(printer: Printer, op: ir.Operation) -> None:
             printer.affine[result] = "", value.value
         return
     numbers = elements_of(value, lanes_of(result.type))
-    begin = 0
-    lines: list[str] = []
-    for vector in printer.vectors(result):
-        lanes = [
-            _condition(number, vector) if element == "i1" else literal(number, element)
-            for number in numbers[begin : begin + vector.lanes]
-        ]
-        lines.append(initializer(vector, lanes))
-        begin += vector.lanes
-    printer.define(result, *lines)
+    is_scalar = printer.vectors(result)[0].lanes == 1
+    spelled = (
+        _condition(n, is_scalar) if element == "i1" else literal(n, element) for n in numbers
+    )
+    printer.define_lanes(result, [*spelled])
 
 
 def _scalar(text: str, element: str) -> str:
@@ -150,8 +145,8 @@ def _scalar(text: str, element: str) -> str:
     return text
 
 
-def _condition(number: Any, vector: Vector) -> str:
-    if vector.lanes == 1:
+def _condition(number: Any, is_scalar: bool) -> str:
+    if is_scalar:
         return "true" if number else "false"
     return "-1" if number else "0"
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from ....dialects.core.mlir import ir
 from .attributes import attribute, defining_op, elements_of, splat_of, whole_numbers
 from .printer import Print, Printer
-from .spelling import BYTES, element_of, initializer, lanes_of, literal
+from .spelling import BYTES, element_of, initializer, lanes_of, literal, selected
 
 
 def _at(printer: Printer, memory: ir.Value, index: ir.Value, lanes: int = 0) -> str:
@@ -41,20 +41,15 @@ def _store(printer: Printer, op: ir.Operation) -> None:
 
 def _load_vector(printer: Printer, op: ir.Operation) -> None:
     memory, index = op.operands
-    lines: list[str] = []
-    begin = 0
-    for vector in printer.vectors(op.results[0]):
-        lines.append(f"load_{vector.name}({_at(printer, memory, index, begin)})")
-        begin += vector.lanes
-    printer.define(op.results[0], *lines)
+    places = printer.places(op.results[0])
+    loads = (f"load_{v.name}({_at(printer, memory, index, lanes[0])})" for v, lanes in places)
+    printer.define(op.results[0], *loads)
 
 
 def _store_vector(printer: Printer, op: ir.Operation) -> None:
     value, memory, index = op.operands
-    begin = 0
-    for vector, x in zip(printer.vectors(value), printer.pieces(value), strict=True):
-        printer.emit(f"store_{vector.name}({_at(printer, memory, index, begin)}, {x});")
-        begin += vector.lanes
+    for (vector, lanes), x in zip(printer.places(value), printer.pieces(value), strict=True):
+        printer.emit(f"store_{vector.name}({_at(printer, memory, index, lanes[0])}, {x});")
 
 
 def _count(printer: Printer, mask: ir.Value) -> tuple[str, int | None] | None:
@@ -83,34 +78,29 @@ def _behind(count: tuple[str, int | None], begin: int) -> str:
 
 def _load_masked(printer: Printer, op: ir.Operation) -> None:
     memory, index, mask, fill = op.operands
-    vectors = printer.vectors(op.results[0])
     count = _count(printer, mask)
-    masks = [] if count else printer.mask(mask, vectors)
+    masks = [] if count else printer.mask(mask, printer.vectors(op.results[0]))
     lines: list[str] = []
-    begin = 0
-    for number, vector in enumerate(vectors):
-        at = _at(printer, memory, index, begin)
+    for number, (vector, lanes) in enumerate(printer.places(op.results[0])):
+        at = _at(printer, memory, index, lanes[0])
         if count:
-            lines.append(f"load_first_{vector.name}({at}, {_behind(count, begin)})")
+            lines.append(f"load_first_{vector.name}({at}, {_behind(count, lanes[0])})")
         else:
             lines.append(f"load_where_{vector.name}({at}, {masks[number]})")
-        begin += vector.lanes
     _filled(printer, op, mask, fill, lines)
 
 
 def _store_masked(printer: Printer, op: ir.Operation) -> None:
     memory, index, mask, value = op.operands
-    vectors = printer.vectors(value)
     count = _count(printer, mask)
-    masks = [] if count else printer.mask(mask, vectors)
-    begin = 0
-    for number, (vector, x) in enumerate(zip(vectors, printer.pieces(value), strict=True)):
-        at = _at(printer, memory, index, begin)
+    masks = [] if count else printer.mask(mask, printer.vectors(value))
+    pieces = printer.pieces(value)
+    for number, (vector, lanes) in enumerate(printer.places(value)):
+        at, x = _at(printer, memory, index, lanes[0]), pieces[number]
         if count:
-            printer.emit(f"store_first_{vector.name}({at}, {_behind(count, begin)}, {x});")
+            printer.emit(f"store_first_{vector.name}({at}, {_behind(count, lanes[0])}, {x});")
         else:
             printer.emit(f"store_where_{vector.name}({at}, {masks[number]}, {x});")
-        begin += vector.lanes
 
 
 def _gather(printer: Printer, op: ir.Operation) -> None:
@@ -118,18 +108,16 @@ def _gather(printer: Printer, op: ir.Operation) -> None:
     at = printer.variable(f"{element_of(memory.type)} *", _at(printer, memory, index))
     count = _count(printer, mask)
     lines: list[str] = []
-    begin = 0
-    for vector in printer.vectors(op.results[0]):
+    for vector, numbers in printer.places(op.results[0]):
         lanes = [
             _guarded(
                 f"{at}[{printer.lane(steps, lane)}]",
                 _is_chosen(printer, mask, count, lane),
                 literal(0, vector.element),
             )
-            for lane in range(begin, begin + vector.lanes)
+            for lane in numbers
         ]
         lines.append(initializer(vector, lanes))
-        begin += vector.lanes
     _filled(printer, op, mask, fill, lines)
 
 
@@ -173,13 +161,7 @@ def _filled(
         return
     loaded = [printer.variable(v.name, text) for v, text in zip(vectors, lines, strict=True)]
     sides = zip(vectors, printer.mask(mask, vectors), loaded, printer.pieces(fill), strict=True)
-    printer.define(
-        result,
-        *(
-            f"{m} ? {x} : {other}" if v.lanes == 1 else f"select_{v.name}({m}, {x}, {other})"
-            for v, m, x, other in sides
-        ),
-    )
+    printer.define(result, *(selected(*each) for each in sides))
 
 
 def _is_zero(fill: ir.Value) -> bool:

@@ -12,7 +12,7 @@ from ....dialects.core.mlir import ir
 from .attributes import attribute, defining_op
 from .print_calls import print_intrinsic
 from .printer import Print, Printer, is_mask
-from .spelling import literal
+from .spelling import literal, selected
 
 SIGNS: Mapping[str, str] = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
 
@@ -221,14 +221,8 @@ def _select(printer: Printer, op: ir.Operation) -> None:
     sides = [printer.pieces(each) for each in (if_true, if_false)]
     if is_mask(result):
         sides = [printer.mask(each, vectors) for each in (if_true, if_false)]
-    masks = printer.mask(condition, vectors)
-    printer.define(
-        result,
-        *(
-            f"{m} ? {a} : {b}" if vector.lanes == 1 else f"select_{vector.name}({m}, {a}, {b})"
-            for vector, m, a, b in zip(vectors, masks, *sides, strict=True)
-        ),
-    )
+    chosen = zip(vectors, printer.mask(condition, vectors), *sides, strict=True)
+    printer.define(result, *(selected(*each) for each in chosen))
 
 
 def _extreme(op: ir.Operation, compared: ir.Operation) -> str:

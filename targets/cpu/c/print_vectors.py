@@ -1,7 +1,7 @@
 """Print ops that move lanes: broadcasts, shuffles, reductions, masks of the first lanes."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from ....dialects.core.errors import Unsupported
 from ....dialects.core.mlir import ir
@@ -42,13 +42,9 @@ def _chosen(
         for piece, vector in zip(printer.pieces(source), printer.vectors(source), strict=True)
     ]
     pieces, vectors = [each[0] for each in every], [each[1] for each in every]
-    lines: list[str] = []
-    begin = 0
-    for vector in printer.vectors(result):
-        wanted = lanes[begin : begin + vector.lanes]
-        lines.append(_lanes(pieces, vectors, vector, wanted))
-        begin += vector.lanes
-    printer.define(result, *lines)
+    places = printer.places(result)
+    wanted = ((vector, [lanes[n] for n in numbers]) for vector, numbers in places)
+    printer.define(result, *(_lanes(pieces, vectors, vector, own) for vector, own in wanted))
 
 
 def _lanes(
@@ -103,13 +99,7 @@ def _extract(printer: Printer, op: ir.Operation) -> None:
 
 
 def _from_elements(printer: Printer, op: ir.Operation) -> None:
-    lanes = [printer.name(value) for value in op.operands]
-    lines: list[str] = []
-    begin = 0
-    for vector in printer.vectors(op.results[0]):
-        lines.append(initializer(vector, lanes[begin : begin + vector.lanes]))
-        begin += vector.lanes
-    printer.define(op.results[0], *lines)
+    printer.define_lanes(op.results[0], [printer.name(value) for value in op.operands])
 
 
 def _insert(printer: Printer, op: ir.Operation) -> None:
@@ -119,49 +109,33 @@ def _insert(printer: Printer, op: ir.Operation) -> None:
         raise Unsupported("sets a lane that is not known, which is not printed as C")
     lanes = [printer.lane(into, lane) for lane in range(lanes_of(into.type))]
     lanes[place] = printer.lane(x, 0)
-    lines: list[str] = []
-    begin = 0
-    for vector in printer.vectors(op.results[0]):
-        lines.append(initializer(vector, lanes[begin : begin + vector.lanes]))
-        begin += vector.lanes
-    printer.define(op.results[0], *lines)
+    printer.define_lanes(op.results[0], lanes)
 
 
 def _step(printer: Printer, op: ir.Operation) -> None:
-    _numbered(printer, op.results[0], str)
-
-
-def _numbered(printer: Printer, result: ir.Value, spell: Callable[[int], str]) -> None:
-    lines: list[str] = []
-    begin = 0
-    for vector in printer.vectors(result):
-        lanes = [spell(lane) for lane in range(begin, begin + vector.lanes)]
-        lines.append(initializer(vector, lanes))
-        begin += vector.lanes
-    printer.define(result, *lines)
+    result = op.results[0]
+    printer.define_lanes(result, [str(lane) for lane in range(lanes_of(result.type))])
 
 
 def _constant_mask(printer: Printer, op: ir.Operation) -> None:
     (count,) = whole_numbers(op, "mask_dim_sizes")
-    scalar = printer.vectors(op.results[0])[0].lanes == 1
+    result = op.results[0]
+    scalar = printer.vectors(result)[0].lanes == 1
     words = ("false", "true") if scalar else ("0", "-1")
-    _numbered(printer, op.results[0], lambda lane: words[lane < count])
+    printer.define_lanes(result, [words[lane < count] for lane in range(lanes_of(result.type))])
 
 
 def _create_mask(printer: Printer, op: ir.Operation) -> None:
     """Print a mask of the first lanes, whose number is at most that of all lanes."""
     count = printer.name(op.operands[0])
     lines: list[str] = []
-    begin = 0
-    for vector in printer.vectors(op.results[0]):
+    for vector, numbers in printer.places(op.results[0]):
         if vector.lanes == 1:
-            lines.append(f"{begin} < {count}")
+            lines.append(f"{numbers[0]} < {count}")
         else:
-            lanes = [str(lane) for lane in range(begin, begin + vector.lanes)]
-            steps = initializer(vector, lanes)
+            steps = initializer(vector, [str(lane) for lane in numbers])
             element = vector.element
             lines.append(f"({vector.name})({steps} < splat_{vector.name}(({element})({count})))")
-        begin += vector.lanes
     printer.define(op.results[0], *lines)
 
 
@@ -243,7 +217,7 @@ def _poison(printer: Printer, op: ir.Operation) -> None:
     if not isinstance(result.type, ir.VectorType):
         printer.define(result, f"({element})0")
         return
-    _numbered(printer, result, lambda _: "0")
+    printer.define_lanes(result, ["0"] * lanes_of(result.type))
 
 
 def _reshape(printer: Printer, op: ir.Operation) -> None:

@@ -6,7 +6,7 @@ machine. Compilers cut wider vectors badly, and a machine without vectors has pi
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ....dialects.core.errors import Unsupported
@@ -14,7 +14,7 @@ from ....dialects.core.machine import Machine
 from ....dialects.core.mlir import ir
 from .lanes import lane_of, regrouped
 from .masks import mask_widths
-from .spelling import BYTES, Vector, cut, element_of, lanes_of
+from .spelling import BYTES, Vector, cut, element_of, initializer, lanes_of
 
 Print = Callable[["Printer", ir.Operation], None]
 """Print one op of a kernel."""
@@ -163,6 +163,18 @@ class Printer:
     def lane(self, value: ir.Value, number: int) -> str:
         """Return the spelling of one lane."""
         return lane_of(self.pieces(value), self.vectors(value), number)
+
+    def places(self, value: ir.Value) -> Iterator[tuple[Vector, range]]:
+        """Yield the type of each piece of a value, and the numbers of its lanes."""
+        first = 0
+        for vector in self.vectors(value):
+            yield vector, range(first, first + vector.lanes)
+            first += vector.lanes
+
+    def define_lanes(self, value: ir.Value, lanes: Sequence[str]) -> None:
+        """Define a value by the spelling of each lane."""
+        spelled = ((v, [lanes[n] for n in numbers]) for v, numbers in self.places(value))
+        self.define(value, *(initializer(vector, own) for vector, own in spelled))
 
     def regrouped(self, value: ir.Value, lanes: Sequence[int]) -> list[str]:
         """Return the lanes of a value as pieces of other sizes, of the same element type."""

@@ -125,3 +125,10 @@ def initializer(vector: Vector, lanes: Sequence[str]) -> str:
     if len({*lanes}) == 1:
         return f"splat_{vector.name}({lanes[0]})"
     return f"({vector.name}){{{', '.join(lanes)}}}"
+
+
+def selected(vector: Vector, mask: str, if_true: str, if_false: str) -> str:
+    """Spell the choice of each lane by a mask, which is a condition if there is one lane."""
+    if vector.lanes == 1:
+        return f"{mask} ? {if_true} : {if_false}"
+    return f"select_{vector.name}({mask}, {if_true}, {if_false})"
