@@ -13,8 +13,6 @@ import pytest
 import trivium
 from trivium.runtime import loader
 from trivium.runtime.errors import PackageError
-from trivium.runtime.file import checked_entries
-from trivium.runtime.file.checksum import has_checksum
 from trivium.runtime.package import Package
 from trivium.tools.main import main
 
@@ -32,19 +30,6 @@ Summed = list[int]
 def path(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     trivium.build(NET, exact=request.param).save(tmp_path / "net.trv")
     return tmp_path / "net.trv"
-
-
-@pytest.fixture
-def summed(monkeypatch: pytest.MonkeyPatch) -> Summed:
-    """Return the sizes of what checksums were computed of."""
-    sizes: Summed = []
-
-    def count(data: memoryview, wanted: str) -> bool:
-        sizes.append(len(data))
-        return has_checksum(data, wanted)
-
-    monkeypatch.setattr(checked_entries, "has_checksum", count)
-    return sizes
 
 
 def _damage(path: Path, name: str) -> None:

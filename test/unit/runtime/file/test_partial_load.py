@@ -1,6 +1,5 @@
 """Runs that read some of the constants: no more of them is checked, or read from the file."""
 
-import re
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -11,12 +10,11 @@ import onnx.parser
 import pytest
 import trivium
 from trivium.runtime.errors import PackageError
-from trivium.runtime.file import checked_entries
 from trivium.runtime.file.checked_entries import CheckedEntries
-from trivium.runtime.file.checksum import has_checksum
 from trivium.runtime.file.vouching import RANGE, vouched
 from trivium.runtime.manifest import Manifest
 from trivium.runtime.package import Package
+from trivium.test.unit.runtime.mapped_pages import resident
 
 SIZE = 1024
 WEIGHT = SIZE * SIZE * 4
@@ -55,26 +53,6 @@ def path(chain: Path, tmp_path: Path) -> Path:
     return tmp_path / "net.trv"
 
 
-@pytest.fixture
-def summed(monkeypatch: pytest.MonkeyPatch) -> Summed:
-    """Return the sizes of what checksums were computed of."""
-    sizes: Summed = []
-
-    def count(data: memoryview, wanted: str) -> bool:
-        sizes.append(len(data))
-        return has_checksum(data, wanted)
-
-    monkeypatch.setattr(checked_entries, "has_checksum", count)
-    return sizes
-
-
-def _resident(path: Path) -> int:
-    """Return how many bytes of a mapped file are in the memory of this process."""
-    blocks = re.split(r"\n(?=[0-9a-f]+-[0-9a-f]+ )", Path("/proc/self/smaps").read_text())
-    found = [re.search(r"^Rss: +(\d+) kB$", b, re.M) for b in blocks if str(path) in b]
-    return sum(1024 * int(each[1]) for each in found if each)
-
-
 def _damage(path: Path, factor: float) -> None:
     """Flip a bit of the first number in the constants that is a factor, in a new file."""
     package = Package.open(path, mmap=False)
@@ -88,12 +66,12 @@ def _damage(path: Path, factor: float) -> None:
 
 def test_a_part_reads_what_it_computes_with(path: Path, summed: Summed) -> None:
     session = trivium.load(path)
-    before = _resident(path)
+    before = resident(path)
     summed.clear()
     part = session.part(inputs=["a"], outputs=["b"])
     assert np.array_equal(part(X), 2 * X)
     assert WEIGHT <= sum(summed) <= WEIGHT + 2 * RANGE
-    assert _resident(path) - before <= WEIGHT + 2 * RANGE + (1 << 20)
+    assert resident(path) - before <= WEIGHT + 2 * RANGE + (1 << 20)
     assert np.array_equal(part.clone()(X), 2 * X)
     assert np.array_equal(session(X), 6 * X)
     assert np.array_equal(trivium.load(path)(X), 6 * X)
@@ -135,7 +113,7 @@ def test_load_steps_read_what_they_widen(tmp_path: Path, summed: Summed) -> None
     trivium.build(model).save(tmp_path / "net.trv")
     summed.clear()
     session = trivium.load(tmp_path / "net.trv")
-    assert _resident(tmp_path / "net.trv") < codes.nbytes // 2
+    assert resident(tmp_path / "net.trv") < codes.nbytes // 2
     assert session.manifest.load_steps
     weights = session.manifest.memory.weight_bytes
     assert weights > 32 << 20

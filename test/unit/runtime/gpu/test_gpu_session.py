@@ -2,7 +2,6 @@
 
 import gc
 import os
-import re
 import threading
 from dataclasses import replace
 from pathlib import Path
@@ -44,6 +43,7 @@ from trivium.test.unit.runtime.gpu.conftest import (
     refusal,
 )
 from trivium.test.unit.runtime.gpu.stand_in import Run, StandIn
+from trivium.test.unit.runtime.mapped_pages import resident
 
 x = np.linspace(-20, 20, 32, dtype=np.float32).reshape(SHAPE)
 
@@ -162,13 +162,6 @@ def test_weights_of_equal_checksums_are_not_mixed_up(stand_in: StandIn):
     assert [session(0 * x)[0, 0] for session in sessions] == [1, 3]
 
 
-def _resident(path: Path) -> int:
-    """Return how many bytes of a mapped file are in the memory of this process."""
-    blocks = re.split(r"\n(?=[0-9a-f]+-[0-9a-f]+ )", Path("/proc/self/smaps").read_text())
-    found = [re.search(r"^Rss: +(\d+) kB$", b, re.M) for b in blocks if str(path) in b]
-    return sum(1024 * int(each[1]) for each in found if each)
-
-
 def test_the_host_gives_back_what_the_device_has(stand_in: StandIn, tmp_path: Path):
     numbers = np.random.default_rng(0).random(4 << 20, np.float32)
     made, path = _large(numbers), tmp_path / "net.trv"
@@ -176,14 +169,14 @@ def test_the_host_gives_back_what_the_device_has(stand_in: StandIn, tmp_path: Pa
     made.save(path)
     mapped = Package.open(path)
     bytes(mapped.entries["gpu/weights.bin"])
-    assert _resident(path) > numbers.nbytes
+    assert resident(path) > numbers.nbytes
     with Session(mapped, device=stand_in.device()) as session:
-        assert _resident(path) < 1 << 20
+        assert resident(path) < 1 << 20
         w = numbers[:32].reshape(SHAPE)
         np.testing.assert_array_equal(session(x), expected(x, w))
         uploads = len(stand_in.records("cuMemcpyHtoDAsync"))
         with Session(mapped, device=stand_in.device()) as other, session.clone() as twin:
-            assert _resident(path) < 1 << 20
+            assert resident(path) < 1 << 20
             for each in (other, twin, session):
                 np.testing.assert_array_equal(each(-x), expected(-x, w))
         # Only inputs were copied: x, three times.
