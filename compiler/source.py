@@ -73,7 +73,9 @@ def import_model(source: "Source | Package", options: CompileOptions = DEFAULT) 
             apply_scales(module, options.quantization)
         return module
     if options.quantization:
-        raise CompileError("quantization is for models that run as a whole, generate makes a step")
+        raise CompileError(
+            "quantization is for models that run as a whole, generate makes a step: give only one"
+        )
     known = described_decoder(find_format(source).describe_decoder(source), options)
     with _opened(source, options) as read:
         module = read(with_bound_sizes(read, known, options))

@@ -48,4 +48,5 @@ def _contents(manifest: Manifest) -> Iterator[Diagnostic]:
         yield Diagnostic(names, "is the state of a session, which code in C has not", (note,))
     if manifest.spaces:
         names = ", ".join(space.name for space in manifest.spaces)
-        yield Diagnostic("", f"the model has memory of {names}, which code in C has not", ())
+        text = f"the model has memory of {names}, which code in C has not"
+        yield Diagnostic("", text, ("compile it for the target cpu",))

@@ -44,7 +44,10 @@ def emit_library(package: Package, folder: Path, name: str = NAME) -> tuple[Path
     machine = check_package(package.manifest)
     compiler = shutil.which(os.environ.get("CC") or "cc")
     if compiler is None:
-        raise CompileError("a library is linked by a C compiler, cc or $CC, and there is none")
+        raise CompileError(
+            "a library is linked by a C compiler, cc or $CC, and there is none: install one, or "
+            "set CC"
+        )
     try:
         with TemporaryDirectory() as place:
             _write_sources(package, machine, Path(place), name)
@@ -77,7 +80,8 @@ def _faults(manifest: Manifest) -> Iterator[Diagnostic]:
         yield Diagnostic("model", text, ("leave out --cores",))
     machines = manifest.part(CpuPart).machines
     if not manifest.steps:
-        yield Diagnostic("model", "has no native code, must have some in a library", ())
+        note = "run it as a package: its outputs are constants or inputs"
+        yield Diagnostic("model", "has no native code, must have some in a library", (note,))
     elif len(machines) > 1:
         names = ", ".join(machine.machine for machine in machines)
         yield Diagnostic("model", f"is for {names}, must be for one machine", ("give --machine",))

@@ -90,7 +90,9 @@ def check_entry(entry: Entry) -> None:
 def check_external(file: str, constants: Collection[str]) -> None:
     """Raise RunError unless a file in the folder of a package may have its constants."""
     if not constants:
-        raise RunError(f"external_weights is '{file}', but the package has no constants")
+        raise RunError(
+            f"external_weights is '{file}', but the package has no constants: leave it out"
+        )
     if fault := _fault_of_name(file):
         raise RunError(f"external_weights is {fault}")
 

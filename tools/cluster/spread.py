@@ -30,7 +30,7 @@ def spread(function: Callable[[Item], Found], items: Sequence[Item]) -> list[Fou
     return found
 
 
-def call_each(stored: "list[Any]", items: Sequence[Item]) -> list[Any]:
+def call_each(stored: list[Any], items: Sequence[Item]) -> list[Any]:
     """Call a stored function with each item, on a worker."""
     function = fetched(stored[0])
     return [function(item) for item in items]
@@ -46,14 +46,14 @@ def _stored(ray: Any, function: Callable[[Any], Any]) -> Any:
     """Return a reference to a function: the same one for each call while the function is there."""
     cluster = ray.get_runtime_context().get_node_id()
     try:
-        known, reference = STORED.get(function, ("", None))
+        known, reference = _STORED.get(function, ("", None))
         if known != cluster:
             reference = ray.put(function)
-            STORED[function] = cluster, reference
+            _STORED[function] = cluster, reference
     except TypeError:  # of what no weak reference can be made, such as a function in C
         return ray.put(function)
     return reference
 
 
-STORED: WeakKeyDictionary[Callable[[Any], Any], tuple[str, Any]] = WeakKeyDictionary()
+_STORED: WeakKeyDictionary[Callable[[Any], Any], tuple[str, Any]] = WeakKeyDictionary()
 """Functions that are stored, each with its cluster and the reference to it there."""

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 PACKAGE, LIBRARY = "package", "library"
 
-_OF_FILES = ("compress", "strip", "external_weights")
-"""Options that say what the file of a package has, which a library does not have."""
+_OF_PACKAGES = ("compress", "external_weights", "keep", "refit", "strip")
+"""Options of what only packages have, and no library."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -77,7 +77,7 @@ def _run_package(flags: argparse.Namespace) -> None:
     if flags.name and flags.emit == PACKAGE:
         flags.refuse(f"--name: is for --emit {LIBRARY} and --emit {C}")
     if flags.emit == LIBRARY:
-        _refuse_of_files(flags)
+        _refuse_of_packages(flags)
     if flags.emit == PACKAGE and not arguments.is_package(flags.output):
         flags.refuse(f"argument -o/--output: '{flags.output}' must end in {SUFFIX}")
     if arguments.is_package(model):
@@ -130,10 +130,12 @@ def _run_c(flags: argparse.Namespace) -> None:
     print(f"{written.path}: {', '.join(written.files)}")
 
 
-def _refuse_of_files(flags: argparse.Namespace) -> None:
+def _refuse_of_packages(flags: argparse.Namespace) -> None:
     given = arguments.compile_arguments(flags)
-    if names := [f"--{name.replace('_', '-')}" for name in _OF_FILES if name in given]:
-        flags.refuse(f"{', '.join(names)}: only the file of a package has that: leave it out")
+    if names := [f"--{name.replace('_', '-')}" for name in _OF_PACKAGES if name in given]:
+        flags.refuse(
+            f"{', '.join(names)}: only packages have that, libraries have not: leave it out"
+        )
 
 
 def _refuse_kept(flags: argparse.Namespace) -> None:

@@ -239,13 +239,14 @@ def test_a_package_needs_its_ending(tmp_path: Path, capsys: pytest.CaptureFixtur
 
 
 @pytest.mark.parametrize(
-    "flags", [["--compress"], ["--strip", "ir"], ["--external-weights", "w.bin"]]
+    "flags",
+    [["--compress"], ["--strip", "ir"], ["--external-weights", "w"], ["--refit"], ["--keep", "y"]],
 )
-def test_flags_of_the_file_of_a_package_are_refused(
+def test_flags_of_packages_are_refused(
     flags: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["compile", "a.onnx", "--emit", "library", *flags, "-o", "out"]) == 2
-    assert f"{flags[0]}: only the file of a package has that" in capsys.readouterr().err
+    assert f"{flags[0]}: only packages have that" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("name", ["My_Net", "7net", "a-b", ""])
