@@ -13,7 +13,7 @@ from ...targets.choices import C
 from ...targets.option import changed_options
 from ...targets.options import CompileOptions
 from ..driver import build_with
-from ..source import Source
+from ..source import Source, find_format
 from .refusals import check_program
 from .source import CSource, included_headers
 
@@ -79,6 +79,8 @@ def emit_c(
     C: nothing is written then.
     """
     check_name(name)
+    if find_format(model).is_compiled:
+        raise CompileError("model is a package, must be the model that it was made of")
     chosen = COptions(example_inputs, **options)
     chosen.check()
     load_plugins(chosen.plugin_names)

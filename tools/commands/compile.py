@@ -109,9 +109,8 @@ def _run_c(flags: argparse.Namespace) -> None:
 
     if arguments.is_package(flags.output):
         flags.refuse(f"argument -o/--output: '{flags.output}' is a package, C is a folder")
-    if arguments.is_package(flags.model):
-        flags.refuse(f"--emit c: '{flags.model}' is a package: give the model that it was made of")
-    arguments.refuse_key(flags, flags.model)
+    if not arguments.is_package(flags.model):
+        arguments.refuse_key(flags, flags.model)
     if flags.onnc:  # in the words of ONNC, which scripts look for
         print("CLang is invoked")
     with shown_progress() as progress:

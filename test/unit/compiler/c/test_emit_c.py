@@ -299,6 +299,12 @@ def test_machines_without_packages_are_refused_for_these(tmp_path: Path) -> None
         trivium.build(network(), machine="generic")
 
 
+def test_packages_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(trivium.CompileError, match="is a package, must be the model"):
+        emit_c(trivium.build(network()), tmp_path / "made")
+    assert not (tmp_path / "made").exists()
+
+
 def test_the_command_writes_a_folder(tmp_path: Path, capsys) -> None:
     onnx.save(network(), tmp_path / "m.onnx")
     flags = ["--emit", "c", "--machine", "generic", "-o", str(tmp_path / "out")]
