@@ -24,7 +24,7 @@ _CLIENT = "main"
 
 def check_name(name: str) -> None:
     """Raise CompileError for what files and functions of C cannot be called."""
-    if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
+    if not re.fullmatch(r"[a-z][a-z0-9_]*", str(name)):
         raise CompileError(f"name is '{name}', must be small letters, digits and _")
     if name == _CLIENT or name in included_headers():
         raise CompileError(

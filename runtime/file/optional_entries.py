@@ -33,8 +33,9 @@ def kept_kinds(names: Iterable[str]) -> tuple[str, ...]:
 
 
 def checked_kinds(kinds: Iterable[str]) -> tuple[str, ...]:
-    """Return kinds, each once; raise RunError for another name."""
-    for kind in (names := tuple(dict.fromkeys(kinds))):
+    """Return kinds, or the one that a text is, each once; raise RunError for another name."""
+    listed = (kinds,) if isinstance(kinds, str) else kinds
+    for kind in (names := tuple(dict.fromkeys(listed))):
         if kind not in KINDS:
             raise RunError(f"'{kind}' must be one of {', '.join(KINDS)}")
     return names

@@ -97,9 +97,9 @@ def check_external(file: str, constants: Collection[str]) -> None:
         raise RunError(f"external_weights is {fault}")
 
 
-def _fault_of_name(file: str) -> str:
+def _fault_of_name(file: object) -> str:
     """Return why a name could be that of a file out of the folder of a package; empty if not."""
-    if archive.is_name(file.encode(errors="replace")):
+    if isinstance(file, str) and archive.is_name(file.encode(errors="replace")):
         return ""
     return f"{file!r}, must name a file in the folder of the package: {archive.NAMES}"
 

@@ -265,6 +265,7 @@ def test_names_of_nodes_are_in_comments(tmp_path: Path) -> None:
         ({"threads": 2}, "threads: only packages"),
         ({"machine": ("x86-64", "x86-64-v3")}, "must be one"),
         ({"name": "Bad-Name"}, "must be small letters"),
+        ({"name": 3}, "must be small letters"),
         ({"name": "main"}, "must not be that of the client"),
         ({"name": "string"}, "or of a header of the C library"),
         ({"machine": "z80"}, "no machine is called 'z80'"),
