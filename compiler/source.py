@@ -22,6 +22,7 @@ from .sizes.free import need_static
 from .states import declare_states
 
 if TYPE_CHECKING:
+    from ..passes.quantize.apply_scales import Scales
     from ..runtime.package import Package
     from .frontends.exported.graph import Program
     from .frontends.onnx import Source as OnnxSource
@@ -64,22 +65,33 @@ def import_model(source: "Source | Package", options: CompileOptions = DEFAULT) 
         raise CompileError(
             f"{_spell(source)} is a package, must be a model: it is compiled already"
         )
-    if not options.generate:
-        module = read_model(source, options)
-        if options.quantization:
-            from ..passes.quantize.apply_scales import apply_scales
-
-            need_static(module, "scales are for models of exact sizes")
-            apply_scales(module, options.quantization)
-        return module
     if options.quantization:
-        raise CompileError(
-            "quantization is for models that run as a whole, generate makes a step: give only one"
-        )
+        return _quantized(source, options.quantization, options)
+    if not options.generate:
+        return read_model(source, options)
     known = described_decoder(find_format(source).describe_decoder(source), options)
     with _opened(source, options) as read:
         module = read(with_bound_sizes(read, known, options))
     prepare_generation(module, known)
+    return module
+
+
+def _quantized(source: Any, scales: "Scales", options: CompileOptions) -> Module:
+    """Read a model, simplify it and quantise it by scales."""
+    from ..passes.quantize.apply_scales import apply_scales
+
+    if options.generate:
+        raise CompileError(
+            "quantization is for models that run as a whole, generate makes a step: give only one"
+        )
+    if options.refit:
+        raise CompileError(
+            "quantization makes integers of weights, refit updates those of the source: give only "
+            "one"
+        )
+    module = read_model(source, options)
+    need_static(module, "scales are for models of exact sizes")
+    apply_scales(module, scales)
     return module
 
 

@@ -89,7 +89,8 @@ def test_what_does_not_fit_is_refused(tmp_path: Path, files: tuple[Path, str, st
         }
     """)
     cases.append((free, {"quantization": table}, "must be static"))
-    cases.append((many(), {"quantization": table, "generate": True}, "generate"))
+    cases.append((many(), {"quantization": table, "generate": True}, "generate makes a step"))
+    cases.append((many(), {"quantization": table, "refit": True}, "refit updates those of the"))
     for model, options, reason in cases:
         with pytest.raises(trivium.CompileError, match=reason):
             trivium.compile(model, **options)
