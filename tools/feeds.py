@@ -44,7 +44,9 @@ def _read(path: str) -> NDArray[Any]:
         reason = f"cannot be read: {error.strerror}" if error.strerror else "is not a .npy file"
         raise RunError(f"{path}: {reason}") from None
     except (ValueError, EOFError):
-        raise RunError(f"{path}: is not a .npy file of numbers") from None
+        raise RunError(
+            f"{path}: is not a .npy file of numbers: tensors of ONNX are read from {TENSOR} files"
+        ) from None
     if not isinstance(array, np.ndarray):
         raise RunError(f"{path}: holds several arrays, must be a .npy file of one")
     return cast("NDArray[Any]", array)

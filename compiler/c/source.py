@@ -84,7 +84,7 @@ class CSource:
         """Return the source but for the header that it includes, which has the identity."""
         kernels = "\n\n".join(self._kernels())
         programs = "\n\n".join(self._text(f"{symbol}.c") for symbol in self._programs)
-        code = "\n\n".join([kernels, self._part("team.c"), programs])
+        code = "\n\n".join([kernels, self._part("phases.c"), programs])
         names = self._kernel_names
         code = _SYMBOL.sub(lambda found: names[found[0]], code)
         begin = f"{checks(self.machine)}\n#include <string.h>\n{PRELUDE}"
@@ -196,7 +196,7 @@ class CSource:
         if not loads:
             return ""
         bases = "0, (char *)weights->constants, prepared"
-        head = f"  char *const base[] = {{{bases}}};\n  struct team alone = {{0}};\n"
+        head = f"  char *const base[] = {{{bases}}};\n  struct job alone = {{0}};\n"
         calls = "".join(f"  {step.symbol}(&alone, 0, 1, 0);\n" for step in loads)
         return f"{head}  alone.threads = 1;\n  alone.base = base;\n{calls}"
 
@@ -244,6 +244,6 @@ def _calls(steps: Sequence[CpuStep]) -> str:
     lines: list[str] = []
     first = 0
     for step in steps:
-        lines.append(f"  {step.symbol}(team, thread, run, {first});\n")
+        lines.append(f"  {step.symbol}(job, thread, run, {first});\n")
         first += step.phases
     return "".join(lines)

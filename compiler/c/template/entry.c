@@ -39,10 +39,10 @@ int @name@_open_weights(struct @name@_weights *weights, const void *file, size_t
 
 /* -- runs -------------------------------------------------------------------------------------- */
 
-/* Make a run of the other threads of a team; return its number. */
-static i64 begin_run(struct team *team) {
+/* Wake the other threads for a run of a job; return its number. */
+static i64 begin_run(struct job *job) {
 #ifdef @NAME@_THREADS
-  struct @name@_pool *const pool = team->pool;
+  struct @name@_pool *const pool = job->pool;
   if (pool) {
     pthread_mutex_lock(&pool->lock);
     const i64 run = __atomic_add_fetch(&pool->run, 1, __ATOMIC_RELEASE);
@@ -51,30 +51,30 @@ static i64 begin_run(struct team *team) {
     return run;
   }
 #endif
-  (void)team;
+  (void)job;
   return 1;
 }
 
-static void program(struct team *team, int thread, i64 run) {
-  (void)team, (void)thread, (void)run;
+static void program(struct job *job, int thread, i64 run) {
+  (void)job, (void)thread, (void)run;
 @run@}
 
-static int run_with(struct team *team, const void *const inputs[], void *const outputs[],
+static int run_with(struct job *job, const void *const inputs[], void *const outputs[],
                     void *arena, size_t arena_bytes, const struct @name@_weights *weights) {
   const size_t needed = @NAME@_ARENA_BYTES;
   if (arena_bytes < needed) return @NAME@_SMALL_ARENA;
   if ((uintptr_t)arena % ALIGNMENT) return @NAME@_UNALIGNED;
   (void)inputs, (void)outputs;
   char *const base[] = {@bases@};
-  team->base = base;
-  program(team, 0, begin_run(team));
-@copies@  team->base = 0;
+  job->base = base;
+  program(job, 0, begin_run(job));
+@copies@  job->base = 0;
   return @NAME@_OK;
 }
 
 int @name@_run(const void *const inputs[], void *const outputs[], void *arena, size_t arena_bytes,
                const struct @name@_weights *weights) {
-  struct team alone = {0};
+  struct job alone = {0};
   alone.threads = 1;
   return run_with(&alone, inputs, outputs, arena, arena_bytes, weights);
 }

@@ -67,7 +67,7 @@ struct @name@_worker {
 };
 
 struct @name@_pool {
-  void *team;
+  void *job;
   int threads;
   int stop;
   int64_t run;

@@ -14,7 +14,7 @@ static void *work(void *given) {
     const int stop = pool->stop;
     pthread_mutex_unlock(&pool->lock);
     if (stop) return 0;
-    program(pool->team, worker->number, known);
+    program(pool->job, worker->number, known);
   }
 }
 
@@ -24,12 +24,12 @@ int @name@_pool_start(struct @name@_pool *pool, int threads, void *memory, size_
   if ((uintptr_t)memory % ALIGNMENT) return @NAME@_UNALIGNED;
   memset(pool, 0, sizeof *pool);
   memset(memory, 0, (@NAME@_PHASES + 1) * sizeof(struct counter));
-  struct team *const team = memory;
-  team->threads = threads;
-  team->counters = (struct counter *)memory + 1;
-  team->own = (char *)(team->counters + @NAME@_PHASES);
-  team->pool = pool;
-  pool->team = team;
+  struct job *const job = memory;
+  job->threads = threads;
+  job->counters = (struct counter *)memory + 1;
+  job->own = (char *)(job->counters + @NAME@_PHASES);
+  job->pool = pool;
+  pool->job = job;
   pool->threads = 1;
   if (pthread_mutex_init(&pool->lock, 0)) return @NAME@_NO_THREADS;
   if (pthread_mutex_init(&pool->running, 0)) return @NAME@_NO_THREADS;
@@ -49,7 +49,7 @@ int @name@_pool_start(struct @name@_pool *pool, int threads, void *memory, size_
 int @name@_pool_run(struct @name@_pool *pool, const void *const inputs[], void *const outputs[],
                     void *arena, size_t arena_bytes, const struct @name@_weights *weights) {
   pthread_mutex_lock(&pool->running);
-  const int code = run_with(pool->team, inputs, outputs, arena, arena_bytes, weights);
+  const int code = run_with(pool->job, inputs, outputs, arena, arena_bytes, weights);
   pthread_mutex_unlock(&pool->running);
   return code;
 }

@@ -1,6 +1,6 @@
 """Print a program: for each call of a kernel a function, and one that shares their phases.
 
-`share` and `struct team` are in the file that the program becomes a part of, as is `base`: the
+`share` and `struct job` are in the file that the program becomes a part of, as is `base`: the
 addresses of the arena, of the constants, and of inputs and outputs. `first` is the number of the
 first phase among those of all programs.
 """
@@ -46,9 +46,9 @@ def print_program(calls: Sequence[KernelCall], grain: int) -> Segment:
             iterations, limit = next(ranges)
             number = len(steps)
             given = f"first + {number}, {iterations}, {limit}, {known[body]}, {phase}"
-            steps.append(f"  share(team, thread, run, {given});")
-    head = "static void @(struct team *team, int thread, i64 run, int first) {"
-    unused = "  (void)team, (void)thread, (void)run, (void)first;"
+            steps.append(f"  share(job, thread, run, {given});")
+    head = "static void @(struct job *job, int thread, i64 run, int first) {"
+    unused = "  (void)job, (void)thread, (void)run, (void)first;"
     text = "\n".join([*functions, head, *(steps or [unused]), "}"])
     symbol = "s_" + hashlib.sha256(text.encode()).hexdigest()[:16]
     text = text.replace("@call_", f"{symbol}_call_").replace("@(", f"{symbol}(")

@@ -211,7 +211,7 @@ def test_threads_give_the_bits_of_one_and_wrong_memory_has_codes(sanitizer, tmp_
         array = random.normal(size=shape).astype(np.float32) / 8
         model.graph.initializer.append(onnx.numpy_helper.from_array(array, name))
     emit_c(model, tmp_path)
-    chunks = re.findall(r"share\(team, .*, (\d+), \w+, \d+\);", (tmp_path / "model.c").read_text())
+    chunks = re.findall(r"share\(job, .*, (\d+), \w+, \d+\);", (tmp_path / "model.c").read_text())
     assert any(int(count) > 1 for count in chunks)
     (tmp_path / "own.c").write_text(CLIENT)
     flags = ["-O1", "-march=native", "-fno-math-errno", "-DMODEL_THREADS", "-pthread"]

@@ -9,8 +9,8 @@ struct counter {
   char next[56];
 };
 
-/* The threads of a run. Each but the first has memory of its own. */
-struct team {
+/* What the threads of a run share. Each but the first has memory of its own. */
+struct job {
   int threads;
   char *const *base;
   char *own;
@@ -22,21 +22,21 @@ typedef void call_range(char *const *base, char *own, i64 phase, i64 begin, i64 
 
 /* Run a phase with all threads that come by; return when it is complete. Counters only grow: run
    number r takes and completes the numbers from (r - 1) * chunks to r * chunks. */
-__attribute__((unused)) static void share(struct team *team, int thread, i64 run, int number,
+__attribute__((unused)) static void share(struct job *job, int thread, i64 run, int number,
                                           i64 iterations, i64 limit, call_range *call, i64 phase) {
 #ifdef @NAME@_THREADS
-  if (team->threads > 1) {
-    const i64 some = (i64)team->threads * CHUNKS, chunks = limit <= 2 * some ? limit : some;
+  if (job->threads > 1) {
+    const i64 some = (i64)job->threads * CHUNKS, chunks = limit <= 2 * some ? limit : some;
     const i64 last = run * chunks, first = last - chunks;
-    struct counter *const counter = team->counters + number;
-    char *const own = thread ? team->own + (size_t)(thread - 1) * @NAME@_THREAD_BYTES : 0;
+    struct counter *const counter = job->counters + number;
+    char *const own = thread ? job->own + (size_t)(thread - 1) * @NAME@_THREAD_BYTES : 0;
     int64_t next = __atomic_load_n(&counter->taken, __ATOMIC_RELAXED);
     while (next < last) {
       if (!__atomic_compare_exchange_n(&counter->taken, &next, next + 1, 0, __ATOMIC_ACQ_REL,
                                        __ATOMIC_RELAXED))
         continue;
       const i64 chunk = next - first;
-      call(team->base, own, phase, chunk * iterations / chunks, (chunk + 1) * iterations / chunks);
+      call(job->base, own, phase, chunk * iterations / chunks, (chunk + 1) * iterations / chunks);
       __atomic_add_fetch(&counter->done, 1, __ATOMIC_ACQ_REL);
       ++next;
     }
@@ -46,5 +46,5 @@ __attribute__((unused)) static void share(struct team *team, int thread, i64 run
   }
 #endif
   (void)thread, (void)run, (void)number, (void)limit;
-  call(team->base, 0, phase, 0, iterations);
+  call(job->base, 0, phase, 0, iterations);
 }
