@@ -202,9 +202,7 @@ def _below(v: Vector) -> str:
 
 def _extreme(name: str, sign: str, v: Vector) -> str:
     """Return the greater or the lesser number; NaN where either is NaN."""
-    first = _pick(v, f"(a {sign} b) | (a != a)", "a", "b")
-    zeros = _pick(v, "b != b", "b", "r")
-    return _two(v, name, f"const {v.name} r = {first}; return {zeros};")
+    return _two(v, name, f"return {_pick(v, f'(a {sign} b) | (a != a)', 'a', 'b')};")
 
 
 def _integer_extreme(name: str, sign: str, v: Vector) -> str:

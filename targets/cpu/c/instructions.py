@@ -75,13 +75,13 @@ def _nan_extreme(
     v: Vector, name: str, present: str, prefix: str, suffix: str, type_: str
 ) -> Iterator[tuple[str, str]]:
     """Yield an extreme that is NaN where either number is: one instruction, and one blend."""
-    first = f"const {type_} x = ({type_})a, y = ({type_})b, r = {prefix}_{name}_{suffix}(y, x);"
+    first = f"const {type_} x = ({type_})a, y = ({type_})b, r = {prefix}_{name}_{suffix}(x, y);"
     if v.bytes == 64:
-        unordered = f"_mm512_cmp_{suffix}_mask(y, y, 3)"
-        yield present, f"{first} return ({v.name})_mm512_mask_mov_{suffix}(r, {unordered}, y);"
+        unordered = f"_mm512_cmp_{suffix}_mask(x, x, 3)"
+        yield present, f"{first} return ({v.name})_mm512_mask_mov_{suffix}(r, {unordered}, x);"
     elif v.bytes == 32:
-        unordered = f"_mm256_cmp_{suffix}(y, y, 3)"
-        yield present, f"{first} return ({v.name})_mm256_blendv_{suffix}(r, y, {unordered});"
+        unordered = f"_mm256_cmp_{suffix}(x, x, 3)"
+        yield present, f"{first} return ({v.name})_mm256_blendv_{suffix}(r, x, {unordered});"
 
 
 def _masked(function: str, v: Vector) -> Iterator[tuple[str, str]]:

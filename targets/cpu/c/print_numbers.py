@@ -42,21 +42,23 @@ def _float(printer: Printer, op: ir.Operation, sign: str) -> None:
 def _fused(printer: Printer, op: ir.Operation, sign: str) -> list[str]:
     """Return the sum or difference of a product and a number in one step, where LLVM fuses them.
 
-    LLVM fuses where both allow it, and where nothing else reads the product; the second of two.
+    LLVM fuses where both allow it, and where nothing else reads the product.
     """
+    if not printer.fuses or not _is_contracted(op):
+        return []
     first, second = op.operands
-    for product, other in ((second, first), (first, second)):
-        factors = _contracted(op, product) if printer.fuses and _is_contracted(op) else None
-        if factors is None:
-            continue
-        minus_a, minus_c = ("", "") if sign == "+" else ("", "-") if product == first else ("-", "")
-        sides = (printer.pieces(value) for value in (*factors, other))
-        vectors = printer.vectors(op.results[0])
-        return [
-            f"fma_{vector.name}({minus_a}{a}, {b}, {minus_c}{c})"
-            for vector, a, b, c in zip(vectors, *sides, strict=True)
-        ]
-    return []
+    products = {each: given for each in (first, second) if (given := _contracted(op, each))}
+    if not products:
+        return []
+    product = next(iter(printer.ranks.order(products) if sign == "+" else products))
+    other = second if product == first else first
+    minus_a, minus_c = ("", "") if sign == "+" else ("", "-") if product == first else ("-", "")
+    sides = (printer.pieces(value) for value in (*products[product], other))
+    vectors = printer.vectors(op.results[0])
+    return [
+        f"fma_{vector.name}({minus_a}{a}, {b}, {minus_c}{c})"
+        for vector, a, b, c in zip(vectors, *sides, strict=True)
+    ]
 
 
 def _contracted(op: ir.Operation, value: ir.Value) -> Sequence[ir.Value] | None:

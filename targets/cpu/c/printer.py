@@ -14,6 +14,7 @@ from ....dialects.core.machine import Machine
 from ....dialects.core.mlir import ir
 from .lanes import lane_of, regrouped
 from .masks import mask_widths
+from .ranks import Ranks
 from .spelling import BYTES, Vector, cut, element_of, initializer, lanes_of
 
 Print = Callable[["Printer", ir.Operation], None]
@@ -45,6 +46,7 @@ class Printer:
     def __init__(self, machine: Machine, strict: bool, table: Mapping[str, Print]) -> None:
         self.strict = strict
         self.fuses = machine.fuses
+        self.ranks = Ranks()
         self.affine: dict[ir.Value, tuple[str, int]] = {}
         self.tables: dict[str, str] = {}
         self._table = table

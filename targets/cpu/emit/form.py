@@ -17,6 +17,7 @@ from ...options import DEFAULT, CompileOptions
 from ..c.print_kernel import print_kernel
 from ..c.print_program import print_program
 from ..kernels.kernel_module import kernel_modules
+from . import kernel_cache
 from .call_table import KernelCall
 from .kernel_pipeline import code_pipeline
 from .segment import CLOCK, Segment, segment
@@ -107,7 +108,7 @@ class CForm:
         """Accept all machines."""
 
     def recipe(self, machine: Machine, strict: bool) -> str:
-        return f"C\n{recipe(machine, strict)}"
+        return "\n".join(["C", kernel_cache.compiler(), recipe(machine, strict)])
 
     def kernel(
         self,

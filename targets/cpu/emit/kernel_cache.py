@@ -93,7 +93,7 @@ def source_of(group: tri.Group, structure: Hashable, recipe: str) -> str:
             parts.append(TABLE.lowering_of(op).function)
         if not all(map(is_own, parts)):
             return ""
-    return "\n".join([_compiler(), recipe, repr(structure), *_ranges(group)])
+    return "\n".join([compiler(), recipe, repr(structure), *_ranges(group)])
 
 
 def is_own(code: object) -> bool:
@@ -123,8 +123,8 @@ def _ranges(group: tri.Group) -> list[str]:
 
 
 @cache
-def _compiler() -> str:
-    """Return a digest of the code that lowers groups."""
+def compiler() -> str:
+    """Return a digest of the code that lowers groups and prints kernels."""
     digest = hashlib.sha256(np.__version__.encode())
     for folder in ("dialects", "targets"):
         for path in sorted((_ROOT / folder).rglob("*.py")):

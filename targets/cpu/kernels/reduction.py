@@ -8,7 +8,7 @@ from ....dialects.core.mlir import ir
 from ....dialects.core.tensor import DTYPES
 from ...kernels.arithmetic import extreme_value
 from .buffer import vector
-from .value import REASSOCIATE, Value, constant_of, element_type, fast_flags
+from .value import REASSOCIATE, UNSIGNED_ZEROS, Value, constant_of, element_type, fast_flags
 
 Element = Callable[[Value], Value]
 
@@ -36,7 +36,8 @@ class Reduction:
             return a + b
         if self.kind == "mul":
             return a * b
-        return a.maximum(b) if self.kind == "max" else a.minimum(b)
+        # x86 looks at the left one for NaN: at a new element, while the others are combined.
+        return b.maximum(a) if self.kind == "max" else b.minimum(a)
 
     def identity(self, width: int) -> Value:
         """Emit the neutral element in all lanes of a vector."""
@@ -51,7 +52,7 @@ class Reduction:
     def across(self, x: Value) -> Value:
         """Reduce the lanes of a vector to one scalar."""
         kind: Any = ir.Attribute.parse(f"#vector.kind<{self._vector_kind()}>")
-        flags = fast_flags(REASSOCIATE)
+        flags = fast_flags(UNSIGNED_ZEROS if self.is_unordered else REASSOCIATE)
         return x.with_ssa(vector.reduction(element_type(x.dtype), kind, x.ssa, fastmath=flags))
 
     def _vector_kind(self) -> str:

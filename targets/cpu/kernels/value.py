@@ -25,6 +25,7 @@ vector: Any = upstream("vector")
 CONTRACT = "#arith.fastmath<contract>"
 # Allow the lanes of a vector to be summed up in any order.
 REASSOCIATE = "#arith.fastmath<reassoc>"
+UNSIGNED_ZEROS = "#arith.fastmath<nsz>"
 EXACT = "#arith.fastmath<none>"
 
 _STRICT: ContextVar[bool] = ContextVar("strict", default=False)
@@ -64,7 +65,11 @@ def element_type(dtype: str) -> ir.Type:
 
 
 _ORDERS = ("eq", "ne", "lt", "le", "gt", "ge")
-_CONTRACTED = ("add", "sub", "mul")
+_FLAGS: Mapping[str, str] = {
+    **dict.fromkeys(("add", "sub", "mul"), CONTRACT),
+    # x86 has no instruction for the order of the two zeros, which no op asks for.
+    **dict.fromkeys(("max", "min"), UNSIGNED_ZEROS),
+}
 _FLOAT_OPS: Mapping[str, Any] = {
     "add": arith.addf,
     "sub": arith.subf,
@@ -123,8 +128,8 @@ class Value(Arithmetic["Value"]):
             return self._compare(right, function)
         if not self.is_float:
             return self.with_ssa(_INTEGER_OPS[function](self.ssa, right.ssa))
-        flags = {"fastmath": fast_flags(CONTRACT)} if function in _CONTRACTED else {}
-        return self.with_ssa(_FLOAT_OPS[function](self.ssa, right.ssa, **flags))
+        flags = fast_flags(_FLAGS[function])
+        return self.with_ssa(_FLOAT_OPS[function](self.ssa, right.ssa, fastmath=flags))
 
     def _compare(self, right: "Value", function: str) -> "Value":
         if self.is_float:

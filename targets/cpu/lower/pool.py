@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ....dialects import tri
+from ....dialects.core.sizes.atoms import is_symbolic
 from ...kernels.arithmetic import compute_dtype
 from ...kernels.conversion import convert
 from ..kernels.buffer import Buffer, Lanes, constant_vector, vector
@@ -52,6 +53,12 @@ class Span:
         first = ((IndexExpr(self.low) - start).maximum(0) + (step - 1)) // step
         last = ((IndexExpr(self.high) - start).maximum(0) + (step - 1)) // step
         return first, (last.minimum(self.taps) - first).maximum(0)
+
+    def always_sees(self) -> bool:
+        """Return whether each window surely has an element of the input."""
+        if is_symbolic(self.windows) or is_symbolic(self.high):
+            return False
+        return all(self.visible(IndexExpr(i))[1].known for i in range(self.windows))
 
 
 def _spans(op: Pool, sizes: Sequence[int], outputs: Sequence[int], padded: bool) -> list[Span]:
@@ -154,6 +161,9 @@ class _Row:
     ) -> None:
         """Combine all rows that windows at one place of the outer axes see."""
         visible = [span.visible(window) for span, window in zip(outer, windows, strict=True)]
+        # An extreme is the same where its last row counts again: no loop has to find the number.
+        again = self.how.is_unordered and math.prod(span.taps for span in outer) <= UNROLLED
+        again = again and all(span.always_sees() for span in outer)
 
         def columns(at: list[IndexExpr], lanes: Lanes | None) -> None:
             start = self.how.identity(lanes.width if lanes else 1)
@@ -169,6 +179,9 @@ class _Row:
                 def tap(i: IndexExpr, now: list[Value]) -> list[Value]:
                     return rows(spans + 1, [*places, base + i * outer[spans].dilation], now)
 
+                if again:
+                    taps = range(outer[spans].taps)
+                    return functools.reduce(lambda n, t: tap((count - 1).minimum(t), n), taps, now)
                 return carry(count, now, tap)
 
             self._store(rows(0, [], [start])[0], at[0] + self.span.begin, lanes)

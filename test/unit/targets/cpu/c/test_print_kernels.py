@@ -87,6 +87,43 @@ def test_strict_sums_are_in_order(tmp_path: Path) -> None:
         np.testing.assert_array_equal(made, expected, err_msg=str(case))
 
 
+PRODUCTS = """
+module {
+  func.func @kernel(%phase: index, %begin: index, %end: index,
+                    %x: memref<64xf32>, %y: memref<64xf32>, %z: memref<64xf32>) {
+    %c0 = arith.constant 0 : index
+    %one = arith.constant dense<1.0> : vector<64xf32>
+    %a = vector.load %x[%c0] : memref<64xf32>, vector<64xf32>
+    %b = vector.load %y[%c0] : memref<64xf32>, vector<64xf32>
+    %d = arith.divf %one, %a : vector<64xf32>
+    %low = arith.mulf %a, %b fastmath<contract> : vector<64xf32>
+    %e = arith.divf %d, %b : vector<64xf32>
+    %high = arith.mulf %d, %e fastmath<contract> : vector<64xf32>
+    %r = arith.OP fastmath<contract> : vector<64xf32>
+    vector.store %r, %z[%c0] : memref<64xf32>, vector<64xf32>
+    return
+  }
+}
+"""
+
+
+@needs_cc
+@pytest.mark.parametrize(
+    "op", ["addf %low, %high", "addf %high, %low", "subf %low, %high", "subf %high, %low"]
+)
+def test_of_two_products_the_one_that_llvm_fuses_is_fused(op: str, tmp_path: Path) -> None:
+    machine = host_machine()
+    if not machine.fuses:
+        pytest.skip("this CPU fuses no products")
+    kernel = LoweredKernel("kernel", (), (Phase(),), 0, PRODUCTS.replace("OP", op))
+    code = object_of([kernel], machine)
+    objects = Compiled(load_objects({"kernels": memoryview(code)}), [kernel])
+    x, y = np.random.default_rng(1).uniform(0.5, 2, (2, 64)).astype(np.float32)
+    expected = objects.run(0, [x, y], [Tensor.of(x)])
+    made = compile_c([kernel], machine, tmp_path).run(0, [x, y], [Tensor.of(x)])
+    np.testing.assert_array_equal(made, expected)
+
+
 UNKNOWN = """
 func.func @kernel(%phase: index, %begin: index, %end: index, %x: memref<4xi32>) {
   %c0 = arith.constant 0 : index

@@ -15,7 +15,7 @@ from trivium.runtime.cpu.part import CpuPart
 from trivium.runtime.package import Package
 from trivium.targets.cache import VARIABLE
 from trivium.targets.cpu.emit import compile as cpu_compile
-from trivium.targets.cpu.emit import kernel_cache
+from trivium.targets.cpu.emit import form, kernel_cache
 from trivium.targets.cpu.emit.kernel_cache import CompiledKernel
 from trivium.targets.cpu.emit.kernel_pipeline import code_pipeline, kernel_pipeline
 from trivium.targets.cpu.kernels.conversion import widened
@@ -74,9 +74,24 @@ def test_other_code_of_the_compiler_makes_other_kernels(
 ) -> None:
     trivium.build(MODEL)
     count = len(lowered)
-    monkeypatch.setattr(kernel_cache, "_compiler", lambda: "changed")
+    monkeypatch.setattr(kernel_cache, "compiler", lambda: "changed")
     trivium.build(MODEL)
     assert len(lowered) == 2 * count
+
+
+def test_another_printer_of_c_prints_again(
+    lowered: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def printed() -> str:
+        trivium.emit_c(MODEL, tmp_path / "c", machine="generic")
+        return (tmp_path / "c/model.c").read_text()
+
+    before, printer = printed(), form.print_kernel
+    monkeypatch.setattr(form, "print_kernel", lambda *given: f"/* new */\n{printer(*given)}")
+    assert printed() == before
+    monkeypatch.setattr(kernel_cache, "compiler", lambda: "changed")
+    count = len(lowered)
+    assert printed().count("/* new */") == count
 
 
 def test_lowerings_of_other_distributions_are_always_called(
