@@ -7,13 +7,13 @@ from ...runtime.cpu.step import CpuStep
 from ...runtime.manifest import Manifest
 from ...runtime.step import Step
 
-C, LIBRARY = "C", "a library"
+IN_C, IN_LIBRARY = "C", "a library"
 """The forms of a program outside of packages, as they are spelled in errors."""
 
 
 def check_program(manifest: Manifest) -> None:
     """Raise CompileError that lists what a program has besides native code of known sizes."""
-    faults = [*native_faults(manifest, C), *_contents(manifest)]
+    faults = [*native_faults(manifest, IN_C), *_contents(manifest)]
     if faults:
         raise CompileError(faults)
 

@@ -1,7 +1,7 @@
 """Write the sources of libtrivium, which runs packages from C and C++ without Python.
 
 It is C11 that needs a C compiler, make and libc. `make` in the folder builds libtrivium.a,
-libtrivium.so and `run`, an example of a program; docs/c-runtime.md says how to use them.
+libtrivium.so and `run`, an example of a program; docs/targets/c-runtime.md says how to use them.
 """
 
 import argparse
