@@ -8,7 +8,15 @@ from ....dialects.core.mlir import ir
 from ....dialects.core.tensor import DTYPES
 from ...kernels.arithmetic import extreme_value
 from .buffer import vector
-from .value import REASSOCIATE, UNSIGNED_ZEROS, Value, constant_of, element_type, fast_flags
+from .value import (
+    REASSOCIATE,
+    UNSIGNED_ZEROS,
+    Value,
+    constant_of,
+    element_type,
+    fast_flags,
+    is_strict,
+)
 
 Element = Callable[[Value], Value]
 
@@ -33,7 +41,7 @@ class Reduction:
     def combine(self, a: Value, b: Value) -> Value:
         """Emit the combination of two partial results."""
         if self.kind == "add":
-            return a + b
+            return _sum(a, b)
         if self.kind == "mul":
             return a * b
         # x86 looks at the left one for NaN: at a new element, while the others are combined.
@@ -60,3 +68,12 @@ class Reduction:
             return self.kind
         signs = {"float": "imumf", "int": "si"}
         return self.kind + signs.get(DTYPES[self.dtype].kind, "ui")
+
+
+def _sum(total: Value, term: Value) -> Value:
+    """Add a term; a product in one step, which where it is left to LLVM depends on loops."""
+    product: Any = term.ssa.owner
+    if is_strict() or getattr(product, "name", "") != "arith.mulf":
+        return total + term
+    x, y = (term.with_ssa(factor) for factor in product.operands)
+    return x.fma(y, total)

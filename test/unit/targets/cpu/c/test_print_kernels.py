@@ -7,6 +7,8 @@ import pytest
 from c_kernels import compile_c, lower_cases, needs_cc, source_of
 from cases import CASES
 from cpu_kernels import MACHINES, Compiled, LoweredKernel, object_of
+from groups import Case
+from trivium.dialects import tri
 from trivium.dialects.core.errors import CompileError
 from trivium.dialects.core.machine import find_machine, host_machine
 from trivium.dialects.core.mlir import code_context, ir
@@ -122,6 +124,21 @@ def test_of_two_products_the_one_that_llvm_fuses_is_fused(op: str, tmp_path: Pat
     expected = objects.run(0, [x, y], [Tensor.of(x)])
     made = compile_c([kernel], machine, tmp_path).run(0, [x, y], [Tensor.of(x)])
     np.testing.assert_array_equal(made, expected)
+
+
+@needs_cc
+def test_sums_of_products_have_the_same_bits_where_llvm_unrolls_their_loops(tmp_path: Path) -> None:
+    machine, draw = host_machine(), np.random.default_rng(2).standard_normal
+    rows = [[draw(s, np.float32) for s in ((9, n), n, n)] for n in (96, 192, 384, 400)]
+    cases = [Case("", tri.LayerNorm, tuple(x), {"axis": -1, "epsilon": 1e-5}) for x in rows]
+    kernels = lower_cases(cases, machine)
+    objects = Compiled(load_objects({"kernels": memoryview(object_of(kernels, machine))}), kernels)
+    printed = compile_c(kernels, machine, tmp_path)
+    for number, case in enumerate(cases):
+        types = [Tensor.of(y) for y in case.reference()]
+        (expected,) = objects.run(number, case.inputs, types)
+        (made,) = printed.run(number, case.inputs, types)
+        np.testing.assert_array_equal(made, expected, err_msg=str(case.inputs[0].shape))
 
 
 UNKNOWN = """
