@@ -31,13 +31,19 @@ def assert_close(case: Case, got: Array, want: Array, inputs: list[Array]) -> No
         np.testing.assert_array_equal(got, want)
         return
     limit = TOLERANCE[dtype] * (10 if case.cls in ILL_CONDITIONED else 1)
+    absolute = limit * _scale(case, inputs)
     np.testing.assert_allclose(
-        got.astype(np.float64), want.astype(np.float64), rtol=limit, atol=limit * _scale(inputs)
+        got.astype(np.float64), want.astype(np.float64), rtol=limit, atol=absolute
     )
 
 
-def _scale(inputs: list[Array]) -> float:
-    sizes = [np.abs(x.astype(np.float64)) for x in inputs]
+def _scale(case: Case, inputs: list[Array]) -> float:
+    """Return the largest of the inputs, or of the numbers that packed ones stand for."""
+    numbers = list(inputs)
+    if case.cls is cpu.PackedBlockMatMul:
+        product = cpu.PackedBlockMatMul(**case.complete)
+        numbers.append(product.layout.unpack(case.inputs[1], product.columns))
+    sizes = [np.abs(x.astype(np.float64)) for x in numbers]
     return max((float(s[np.isfinite(s)].max(initial=1)) for s in sizes), default=1.0)
 
 
