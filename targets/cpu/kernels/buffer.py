@@ -13,6 +13,9 @@ from ...memory.strides import row_major
 from .index import IndexExpr, as_index, place_dtype
 from .value import Value, arith, constant_of, element_type, shaped_like
 
+LINE = 64
+"""Bytes of a cache line."""
+
 vector: Any = upstream("vector")
 memref: Any = upstream("memref")
 
@@ -119,6 +122,11 @@ class Buffer(StridedBuffer):
         """
         locality = 4 - level
         memref.PrefetchOp(self.memory, [position.ssa], writes, locality, True)
+
+    def prefetch_run(self, position: IndexExpr, count: int) -> None:
+        """Prefetch neighbouring elements from a flat position on, into the first-level cache."""
+        for offset in range(0, count, LINE // DTYPES[self.dtype].itemsize):
+            self.prefetch(position + offset, level=1)
 
     def _load_contiguous(self, at: IndexExpr, lanes: Lanes) -> Any:
         type_ = ir.VectorType.get([lanes.width], storage_type(self.dtype))

@@ -14,7 +14,7 @@ from .....dialects.cpu.block_quantized import BYTES, BlockLayout
 from ..buffer import Buffer, Lanes, zero
 from ..index import Carried, IndexExpr, carry
 from ..value import Value, arith, element_type, llvm
-from .panels import AHEAD, LINE, STREAMED, Panel, Step
+from .panels import AHEAD, STREAMED, Panel, Step
 
 UNROLLED = 4
 """The most words of a block for which there is code of their own; more are a loop."""
@@ -122,8 +122,7 @@ class BlockColumns:
         if likely(self.panels.tensor.size_bytes) < STREAMED:
             return
         place = start + (self.first * size + AHEAD)
-        for line in range(0, self.vectors * self.lanes * size, LINE):
-            self.panels.prefetch(place + line, level=1)
+        self.panels.prefetch_run(place, self.vectors * self.lanes * size)
 
     def _load(self, base: IndexExpr, offset: IndexExpr, dtype: str, vector: int) -> Value:
         size = DTYPES[dtype].itemsize

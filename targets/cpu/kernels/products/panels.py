@@ -11,7 +11,7 @@ from .....dialects.core.tensor import DTYPES, Shape
 from ....kernels.conversion import convert
 from ....memory.strides import row_major
 from ...schedule.tiles import Tile
-from ..buffer import Buffer, Lanes
+from ..buffer import LINE, Buffer, Lanes
 from ..builder import KernelBuilder
 from ..index import Carried, IndexExpr, carry_nest, for_each, greatest, least
 from ..value import Value
@@ -20,9 +20,6 @@ Fetch = Callable[[Sequence[IndexExpr]], None]
 
 Step = Callable[[Sequence[IndexExpr], Sequence[Value], Carried], Carried]
 """Emit what becomes of sums at a depth, given the vectors of that row of a panel."""
-
-LINE = 64
-"""Bytes of a cache line."""
 
 STREAMED = 256 << 10
 """Bytes from which on weights are prefetched: no first-level cache is as large."""
@@ -154,26 +151,24 @@ class StoredPanel(Panel):
         if self.tile.columns != columns or self.ahead or not self._streams:
             return None
         if is_symbolic(tiles) or tiles == 1:
-            return self._fetch_next_if_shared(start, tile, tiles)
+            return self._fetch_later(start, tile, tiles)
         if likely(panels) < 2:
             return None
         share = ceildiv(columns, tiles)
         first = (start + columns) * size + tile * (size * share)
         return lambda depth: self.panels.prefetch(first + self._row(depth) * share)
 
-    def _fetch_next_if_shared(self, start: IndexExpr, tile: IndexExpr, tiles: Size) -> Fetch:
+    def _fetch_later(self, start: IndexExpr, tile: IndexExpr, tiles: Size) -> Fetch:
         """Prefetch a share of the next panel; if there is one tile only, what it reads later."""
         _, size, columns = self.panels.shape
-        bits = DTYPES[self.panels.dtype].bits
+        ahead = AHEAD // DTYPES[self.panels.dtype].itemsize
         shared = least(greatest(tiles - 1, 0), 1)
         share = ceildiv(columns, greatest(tiles, 1))
-        later = shared * (size * columns) + (1 - shared) * (AHEAD * 8 // bits)
+        later = shared * (size * columns) + (1 - shared) * ahead
         first = start * size + later + tile * (size * share)
 
         def fetch(depth: Sequence[IndexExpr]) -> None:
-            place = first + self._row(depth) * share
-            for offset in range(0, columns, LINE * 8 // bits):
-                self.panels.prefetch(place + offset, level=1)
+            self.panels.prefetch_run(first + self._row(depth) * share, columns)
 
         return fetch
 

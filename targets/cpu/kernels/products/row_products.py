@@ -9,7 +9,6 @@ from ..buffer import Buffer, Lanes, tail_mask, vector
 from ..index import IndexExpr, for_each, rolled
 from ..value import Value, strict_numbers
 from .contraction import splat
-from .panels import LINE
 
 AHEAD = 4 << 10
 """How many bytes before they are read rows are prefetched.
@@ -82,10 +81,9 @@ def _joined(a: Value, b: Value, width: int, step: int) -> Value:
 
 def prefetch_row(matrix: Buffer, row: IndexExpr) -> None:
     """Prefetch a later row than one that is read now, into the first-level cache."""
-    size, itemsize = matrix.shape[-1], DTYPES[matrix.dtype].itemsize
-    later = row + max(1, AHEAD // (size * itemsize))
-    for column in range(0, size, LINE // itemsize):
-        matrix.prefetch(matrix.position([later, IndexExpr(column)]), level=1)
+    size = matrix.shape[-1]
+    later = row + max(1, AHEAD // (size * DTYPES[matrix.dtype].itemsize))
+    matrix.prefetch_run(matrix.position([later, IndexExpr(0)]), size)
 
 
 def rows_from(matrix: Buffer, first: IndexExpr) -> Buffer:

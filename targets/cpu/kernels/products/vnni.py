@@ -7,7 +7,7 @@ from .....dialects.core.mlir import ir
 from .....dialects.core.tensor import DTYPES, Shape
 from .....dialects.cpu.vnni import BYTES, PRODUCTS, VNNI, vnni_count
 from ...schedule.costs import ALIASING
-from ..buffer import Buffer, Lanes, storage_dtype, storage_type, tail_mask, vector
+from ..buffer import LINE, Buffer, Lanes, storage_dtype, storage_type, tail_mask, vector
 from ..builder import KernelBuilder
 from ..epilogue import each_vector
 from ..index import IndexExpr, for_each
@@ -15,7 +15,6 @@ from ..loops import each, each_of
 from ..value import Value, arith, constant_of
 from ..windows import Axis, inside_image
 from .contraction import Left
-from .panels import LINE
 
 
 def vnni_rows(kernel: KernelBuilder, matrix: Buffer) -> Left:

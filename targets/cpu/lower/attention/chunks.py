@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from .....dialects import tri
 from .....dialects.core.sizes.checks import need_static
 from .....dialects.core.sizes.dim import ceildiv
-from .....dialects.core.tensor import DTYPES
 from ....kernels.arithmetic import compute_dtype
 from ...kernels.buffer import Buffer, Lanes, zero
 from ...kernels.builder import KernelBuilder
@@ -22,7 +21,6 @@ from ...kernels.epilogue import Epilogue
 from ...kernels.functions.approximation import exp
 from ...kernels.index import IndexExpr, carry, for_each, index_of, when
 from ...kernels.products.contraction import splat
-from ...kernels.products.panels import LINE
 from ...kernels.products.row_products import Columns, columns_of, prefetch_row
 from ...kernels.reduction import Reduction
 from ...kernels.value import Value
@@ -91,8 +89,7 @@ class RowScales:
 
         for_each(whole, lambda row: copy(row, Lanes(width)), step=width)
         for_each(count, copy, start=whole)
-        for row in range(0, CHUNK, LINE // DTYPES[scales.dtype].itemsize):
-            scales.prefetch(scales.position([begin + (row + CHUNK)]), level=1)
+        scales.prefetch_run(scales.position([begin + CHUNK]), CHUNK)
 
     def apply(self, value: Value, row: IndexExpr, lanes: Lanes) -> Value:
         """Multiply what neighbouring rows of the chunk have by their scales."""

@@ -8,13 +8,13 @@ from .....dialects.core.sizes.limits import at_least
 from .....dialects.core.tensor import DTYPES, Shape
 from ....element_types import NUMBERS, PACKED, ElementTypes
 from ....kernels.arithmetic import compute_dtype
-from ...kernels.buffer import Buffer, Lanes
+from ...kernels.buffer import LINE, Buffer, Lanes
 from ...kernels.builder import KernelBuilder
 from ...kernels.epilogue import Epilogue, each_vector
 from ...kernels.index import IndexExpr
 from ...kernels.loops import each_of
 from ...kernels.products.contraction import Contraction, Left, Multiply, multiply_add
-from ...kernels.products.panels import LINE, StoredPanel
+from ...kernels.products.panels import StoredPanel
 from ...kernels.value import Value
 from ...kernels.windows import Axis, inside_image, seen_sizes, window_axes
 from ...registry import template

@@ -7,14 +7,14 @@ from .....dialects.core.tensor import DTYPES
 from .....dialects.tri.linear_algebra.block_quantized import FLOATS
 from ....element_types import PACKED, ElementTypes
 from ....kernels.arithmetic import compute_dtype
-from ...kernels.buffer import Buffer, Lanes
+from ...kernels.buffer import LINE, Buffer, Lanes
 from ...kernels.builder import KernelBuilder
 from ...kernels.epilogue import Epilogue, each_vector
 from ...kernels.index import IndexExpr, least
 from ...kernels.loops import Section, spread
 from ...kernels.products.block_panels import BlockPanel, DequantizedPanel, Table
 from ...kernels.products.contraction import Contraction
-from ...kernels.products.panels import LINE, Panel, StoredPanel, WidenedPanel
+from ...kernels.products.panels import Panel, StoredPanel, WidenedPanel
 from ...kernels.value import Value
 from ...registry import WEIGHTS, template
 from ...schedule.costs import ALIASING
