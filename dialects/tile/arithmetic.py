@@ -33,7 +33,7 @@ UNARY: Mapping[str, Callable[[Array], Array]] = {
 }
 """Functions of one number."""
 
-FLOAT_ONLY = (frozenset(UNARY) - {"abs", "neg", "not"}) | {"div"}
+FLOAT_ONLY = (frozenset(UNARY) - {"abs", "neg", "not"}) | {"div", "div_nearest"}
 """Functions that only floats have."""
 
 
@@ -46,6 +46,7 @@ BINARY: Mapping[str, Callable[[Array, Array], Array]] = {
     "sub": np.subtract,
     "mul": np.multiply,
     "div": np.divide,
+    "div_nearest": np.divide,
     "quotient": _quotient,
     "remainder": np.fmod,
     "max": np.maximum,
@@ -112,10 +113,12 @@ class Unary(TileOp):
 class Binary(TileOp):
     """Compute a function of two numbers of one type for each element.
 
-    Of floats: div; of integers: quotient, shift_left and shift_right; of integers and i1: and, or
-    and xor; of all numbers: add, sub, mul, remainder, max, min, and comparisons, which give i1: lt,
-    le, gt and ge; eq and ne are of i1, too. Quotients are rounded toward zero, remainders have the
-    sign of the dividend, and `max` and `min` return NaN where either is NaN.
+    Of floats: div and div_nearest; of integers: quotient, shift_left and shift_right; of integers
+    and i1: and, or and xor; of all numbers: add, sub, mul, remainder, max, min, and comparisons,
+    which give i1: lt, le, gt and ge; eq and ne are of i1, too. `div_nearest` is rounded to nearest,
+    `div` may be wrong by two units in the last place. Quotients of integers are rounded toward
+    zero, remainders have the sign of the dividend, and `max` and `min` return NaN where either is
+    NaN.
 
     Quotients by 0 are any number, and so is what a shift by less than 0, or by as many bits as
     there are, gives. Signed numbers keep their sign when they are shifted to the right.

@@ -46,9 +46,10 @@ class Launch(Op, dialect=TILE):
             _check_argument(index, value.type, memory)
         written, inputs = stored(kernel), len(self.inputs)
         for index in range(len(values)):
-            if (index in written) != (index >= inputs):
-                does = "stores to input" if index in written else "stores nothing to output"
-                raise Invalid(f"'{self.kernel}' {does} {index}")
+            if index in written and index < inputs:
+                raise Invalid(f"'{self.kernel}' stores to input {index}")
+            if index not in written and index >= inputs and tensor_of(values[index].type).size != 0:
+                raise Invalid(f"'{self.kernel}' stores nothing to output {index}")
 
     @property
     def _values(self) -> list[ir.Value]:

@@ -36,10 +36,10 @@ def product(size: int) -> onnx.ModelProto:
 def make(case: Case, target: str, candidates: bool, tuning: str) -> Package:
     """Compile what a case measures."""
     if case.kind == MATMUL:
-        return build(product(case.size), target, tuning=tuning, candidates=candidates)
+        return build(product(case.size), target=target, tuning=tuning, candidates=candidates)
     return build(
         network(case.name),
-        target,
+        target=target,
         tuning=tuning,
         precision=case.precision,
         candidates=candidates,

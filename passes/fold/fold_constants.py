@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
+import numpy as np
+
 from ...dialects import tri
 from ...dialects.core.attributes import tensor_of
 from ...dialects.core.data_dependent import DataDependentOp
@@ -13,7 +15,7 @@ from ...dialects.core.module import Module, functions, ops
 from ...dialects.core.op import Op
 from ...dialects.core.quantized import is_quantized
 from ...dialects.core.symbol_table import symbols_of_function
-from ...dialects.core.tensor import Array
+from ...dialects.core.tensor import Array, numpy_dtype
 from ...dialects.tri.constant import INLINE_BYTES
 from ..bind_sizes import bind_sizes
 from ..constants import hint
@@ -33,14 +35,14 @@ EXPANDS = 4
 class FoldConstants(Pass):
     """Evaluate ops that depend on constants and weights alone.
 
-    Results up to 1 KiB are written in the IR; larger ones, and larger constants that are written
-    there, become weights. An op stays when its results have more bytes than `growth` times the
-    constants that they are computed from and `size_budget`: weights that are stored narrow, as
-    integers and scales, stay so. Tables that are computed from few numbers, such as masks, may have
-    `table_budget` bytes. With `narrow`, weights of these element types stay narrow at any growth,
-    for targets that multiply them as they are. Ops on weights of which the module holds no data
-    stay, too, and so do quantised weights and their scales. Sizes that ops find in constants are
-    bound.
+    Results without elements depend on nothing. Results up to 1 KiB are written in the IR; larger
+    ones, and larger constants that are written there, become weights. An op stays when its results
+    have more bytes than `growth` times the constants that they are computed from and `size_budget`:
+    weights that are stored narrow, as integers and scales, stay so. Tables that are computed from
+    few numbers, such as masks, may have `table_budget` bytes. With `narrow`, weights of these
+    element types stay narrow at any growth, for targets that multiply them as they are. Ops on
+    weights of which the module holds no data stay, too, and so do quantised weights and their
+    scales. Sizes that ops find in constants are bound.
 
         %c = tri.constant {[1.0, 4.0]}; %y = tri.sqrt %c   =>   %y = tri.constant {[1.0, 2.0]}
         %f = tri.cast %w to f32 (%w is 256x256xi8); %y = tri.mat_mul %x, %f   =>   as it is
@@ -54,6 +56,8 @@ class FoldConstants(Pass):
     def run(self, module: Module) -> None:
         while sizes := _found_sizes(module):
             bind_sizes(module, sizes)
+        with module.operation.context:
+            _replace_empty(module)
         evaluator = ConstantEvaluator(module.weights)
         sources: Sources = {}
         constant = [op for op in ops(module.operation) if _find_sources(op, sources, evaluator)]
@@ -90,6 +94,20 @@ class FoldConstants(Pass):
         return expands and sum(map(_size, made)) <= self.table_budget
 
 
+def _replace_empty(module: Module) -> None:
+    """Put constants where results without elements are used: they depend on nothing."""
+    for op in reversed(list(ops(module.operation))):
+        if isinstance(op, tri.Constant | tri.Weight) or op.fields.regions or not op.pure:
+            continue
+        empty = [index for index, value in enumerate(op.results) if _is_empty(value)]
+        for index in empty:
+            tensor = tensor_of(op.results[index].type)
+            if users(op.results[index]):
+                _put(op, index, np.empty(tensor.shape, numpy_dtype(tensor.dtype)), module)
+        if empty and not any(map(users, op.results)):
+            op.operation.erase()
+
+
 def _found_sizes(module: Module) -> dict[str, int]:
     """Return the sizes that ops find in constants, by the symbols that they define."""
     found: dict[str, int] = {}
@@ -122,6 +140,11 @@ def _find_sources(op: Op, sources: Sources, evaluator: ConstantEvaluator) -> boo
     return True
 
 
+def _is_empty(value: ir.Value) -> bool:
+    tensor = tensor_of(value.type)
+    return tensor.is_static and not tensor.size and not is_quantized(tensor.dtype)
+
+
 def _has_quantized(op: Op) -> bool:
     return any(is_quantized(tensor_of(value.type).dtype) for value in op.results)
 
@@ -140,12 +163,15 @@ def _size(value: ir.Value) -> int:
 
 def _replace(op: Op, known: Mapping[ir.Value, Array | None], module: Module) -> None:
     """Put constants where results of a folded op are still used, and erase it."""
-    location = op.location if len(op.results) == 1 else inner_location(op.location)
     for index, value in enumerate(op.results):
-        array = known.get(value)
-        if array is None:
-            continue
-        with ir.InsertionPoint(op.operation), location:
-            constant = tri.build_constant(module, array, hint(op, index))
-        value.replace_all_uses_with(constant.results[0])
+        if (array := known.get(value)) is not None:
+            _put(op, index, array, module)
     op.operation.erase()
+
+
+def _put(op: Op, index: int, array: Array, module: Module) -> None:
+    """Put a constant where a result of an op is used."""
+    location = op.location if len(op.results) == 1 else inner_location(op.location)
+    with ir.InsertionPoint(op.operation), location:
+        constant = tri.build_constant(module, array, hint(op, index))
+    op.results[index].replace_all_uses_with(constant.results[0])

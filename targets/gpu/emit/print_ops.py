@@ -17,6 +17,7 @@ SIGNS: Mapping[str, str] = {
     "sub": "-",
     "mul": "*",
     "div": "/",
+    "div_nearest": "/",
     "quotient": "//",
     "remainder": "%",
     "and": "&",
@@ -35,6 +36,9 @@ SIGNS: Mapping[str, str] = {
 
 STRICT: Mapping[str, str] = {"div": "tl.div_rn", "sqrt": "tl.sqrt_rn"}
 """Functions that round f32 to nearest; the others have an error of one or two units."""
+
+NEAREST: Mapping[str, str] = {"div_nearest": "tl.div_rn"}
+"""Functions of f32 that are rounded to nearest whether math is strict or not."""
 
 
 INSTRUCTION_DEPTH = 32
@@ -99,8 +103,9 @@ def _binary(printer: Printer, op: tile.Binary) -> str:
         nans = ", propagate_nan=tl.PropagateNan.ALL" if is_float(dtype) else ""
         text = f"tl.{op.function}imum({a}, {b}{nans})"
         return f"{text}.to(tl.bfloat16)" if dtype == "bf16" else text
-    if printer.strict and op.function in STRICT and dtype == "f32":
-        return f"{STRICT[op.function]}({a}, {b})"
+    rounded = {**NEAREST, **STRICT} if printer.strict else NEAREST
+    if op.function in rounded and dtype == "f32":
+        return f"{rounded[op.function]}({a}, {b})"
     return f"{a} {SIGNS[op.function]} {b}"
 
 

@@ -68,6 +68,10 @@ class Value(Arithmetic["Value"]):
             return self
         return self._binary(other, "div" if self.is_float else "quotient")
 
+    def divided_nearest(self, other: "Value | float") -> "Value":
+        """Divide floats; the quotient is rounded to nearest: it decides what Round makes of it."""
+        return self._binary(other, "div_nearest")
+
     def remainder(self, other: "Value | float") -> "Value":
         """Return the remainder of truncating division, with the sign of the dividend."""
         return self._binary(other, "remainder")

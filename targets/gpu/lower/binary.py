@@ -18,7 +18,7 @@ from ..registry import elementwise
 
 @elementwise(tri.Div)
 def lower_div(op: tri.Div, a: Value, b: Value) -> Value:
-    return a / b if a.is_float else quotient(a, b)
+    return a.divided_nearest(b) if a.is_float else quotient(a, b)
 
 
 @elementwise(tri.Mod, types=ElementTypes([each for each in COMPUTED if each != "f64"]))

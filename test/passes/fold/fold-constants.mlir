@@ -173,3 +173,23 @@ func.func @keeps_op_on_symbolic_sizes(%x: tensor<1000x?xf32, ["", "T"]>, %y: ten
   %0 = "tri.mat_mul"(%x, %y) : (tensor<1000x?xf32, ["", "T"]>, tensor<?x100xf32, ["T", ""]>) -> tensor<1000x100xf32>
   return %0 : tensor<1000x100xf32>
 }
+
+// A result without elements depends on nothing, whatever the operands are.
+// CHECK-LABEL: func.func @folds_what_has_no_elements
+// CHECK-SAME:    (%[[X:.*]]: tensor<3x4xf32>)
+// CHECK-NEXT:    %[[NONE:.*]] = "tri.constant"() {value = dense<> : tensor<0x4xf32>}
+// CHECK-NEXT:    return %[[NONE]]
+func.func @folds_what_has_no_elements(%x: tensor<3x4xf32>) -> tensor<0x4xf32> {
+  %a = "tri.slice"(%x) {sizes = array<i64: 0, 4>, starts = array<i64: 0, 0>, steps = array<i64: 1, 1>} : (tensor<3x4xf32>) -> tensor<0x4xf32>
+  %y = "tri.exp"(%a) : (tensor<0x4xf32>) -> tensor<0x4xf32>
+  return %y : tensor<0x4xf32>
+}
+
+// A size that a run finds may be 0 or not.
+// CHECK-LABEL: func.func @keeps_sizes_of_runs
+// CHECK:         "tri.exp"
+func.func @keeps_sizes_of_runs(%x: tensor<?xf32, ["N"]>) -> tensor<?xf32, ["N"]>
+    attributes {trivium.symbols = {N = "0.."}} {
+  %y = "tri.exp"(%x) : (tensor<?xf32, ["N"]>) -> tensor<?xf32, ["N"]>
+  return %y : tensor<?xf32, ["N"]>
+}

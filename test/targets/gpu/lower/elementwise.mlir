@@ -18,11 +18,11 @@ func.func @divides_by_any_integer(%a: tensor<1000xi32>, %b: tensor<1000xi32>) ->
 
 // -----
 
-// Floats have a quotient by any number.
+// Floats have a quotient by any number; it is rounded to nearest, for what rounds it next.
 // CHECK-LABEL: func.func @divides_floats
 // CHECK:         %[[A:.*]] = "tile.load"
 // CHECK:         %[[B:.*]] = "tile.load"
-// CHECK-NEXT:    %[[Q:.*]] = "tile.binary"(%[[A]], %[[B]]) {function = "div"}
+// CHECK-NEXT:    %[[Q:.*]] = "tile.binary"(%[[A]], %[[B]]) {function = "div_nearest"}
 // CHECK-NOT:     tile.where
 func.func @divides_floats(%a: tensor<1000xf32>, %b: tensor<1000xf32>) -> tensor<1000xf32> {
   %y = "tri.group"(%a, %b) ({

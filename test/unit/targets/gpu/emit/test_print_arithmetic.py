@@ -78,7 +78,7 @@ def test_functions_of_two_numbers(dtype: str) -> None:
         name
         for name in BINARY
         if not (name in INTEGER_ONLY and is_float(dtype))
-        and not (name == "div" and not is_float(dtype))
+        and not (name in ("div", "div_nearest") and not is_float(dtype))
         and not name.startswith("shift")
     ]
 
@@ -90,6 +90,13 @@ def test_functions_of_two_numbers(dtype: str) -> None:
         ]
 
     check(dtype, build, draw(dtype, 0), draw(dtype, 1, nonzero=True))
+
+
+def test_only_quotients_of_models_are_rounded_to_nearest() -> None:
+    left, right = draw("f32", 0), draw("f32", 1, nonzero=True)
+    nearest = check("f32", lambda a, b: [a.divided_nearest(b)], left, right).text
+    assert "tl.div_rn(" in nearest
+    assert "tl.div_rn(" not in check("f32", lambda a, b: [a / b], left, right).text
 
 
 @pytest.mark.parametrize("dtype", [d for d in NUMBERS if not is_float(d)])
