@@ -33,7 +33,7 @@ def features_of(descriptor: Descriptor) -> set[str]:
 
 
 def is_planar(descriptor: Descriptor, name: str) -> bool:
-    """Report whether a cube is stored in planes of 8 bits."""
-    if not isinstance(descriptor, RubikOperation) or descriptor.precision:
+    """Report whether a cube is stored in planes."""
+    if not isinstance(descriptor, RubikOperation):
         return False
     return (descriptor.mode, name) in ((rubik.SPLIT, "destination"), (rubik.MERGE, "source"))

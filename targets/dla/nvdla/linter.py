@@ -151,7 +151,7 @@ def _operation_faults(
             precision = Precision(precisions[name == "destination"])
             fault = _strides_fault(cube, task, configuration, precision)
         elif fault is None and is_planar(descriptor, name):
-            fault = _planes_fault(cube, task)
+            fault = _planes_fault(cube, task, Precision(precisions[0]))
         if fault is not None:
             yield f"'{name}' {fault}"
     if isinstance(descriptor, ConvOperation) and isinstance(surface, ConvSurface):
@@ -189,8 +189,8 @@ def _stage_faults(descriptor: SdpOperation, configuration: Configuration) -> Ite
             yield f"{configuration.name} has no look-up table in SDP"
 
 
-def _planes_fault(cube: Cube, task: DlaTask) -> str | None:
-    layout = PlanarLayout.of(cube)
+def _planes_fault(cube: Cube, task: DlaTask, precision: Precision) -> str | None:
+    layout = PlanarLayout.of(cube, precision)
     size = task.addresses[cube.address].size
     fault = layout.fault()
     if fault is None and cube.offset + layout.bytes > size:

@@ -88,7 +88,8 @@ REFUSED = [
     (0, {"mode": 1}, "operation 0 (CONV): error: needs Winograd, which the simulator does not"),
     (0, {"data_format": 12}, "operation 0 (CONV): error: needs images of format 12"),
     (0, {"weight_format": 1}, "operation 0 (CONV): error: needs compressed weights"),
-    (1, {"source_precision": 1}, "operation 1 (SDP): error: needs other precisions than int8"),
+    (0, {"output_precision": 2}, "operation 0 (CONV): error: needs conversion of the precision"),
+    (1, {"source_precision": 2}, "operation 1 (SDP): error: needs conversion of fp16 to int8"),
     (1, {"batch": 2}, "operation 1 (SDP): error: needs batches of 2"),
 ]
 
