@@ -5,7 +5,9 @@ with smaller exponents than the largest are shifted right. The multiplier has it
 parts, which are shifted each for itself: a product may be 1 less than the shift of the whole.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -19,12 +21,18 @@ SUM_BIAS = 50
 NAN_EXPONENT = 63
 _MANTISSA_BITS = 27
 _DIGITS = 8
-_ONES, _LEADING = np.uint32(0xFFFF), np.uint32(0x10000)
-_OFFSET = 0x5555_0000
+_SIZES = np.array([0, 1, 1, 2, 2, 1, 1, 0], np.uint32)
+"""The sizes of digits, by their bits and the one before; from 4 on they are negative."""
+
+_INVERTED, _LEADING = np.uint32(0x1FFFF), np.uint32(0x10000)
+"""A partial product has 16 bits, which are inverted if it is negative; else one more is set."""
+
+_OFFSET = np.uint32(0x5555_0000)
 """What the leading bits of the eight partial products add to a product."""
 
 _GONE = 32
-_CHUNK = 1 << 15
+_KERNELS, _CHUNK = 16, 1 << 16
+"""How many kernels, and how many products, are computed at once: they fit in a cache."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +44,15 @@ class Operand:
     negative: npt.NDArray[np.bool_]
     used: npt.NDArray[np.bool_]
 
+    def places(self, places: slice) -> "Operand":
+        """Return the operand at some places, of data [C, P]."""
+        return Operand(
+            self.exponent[:, places],
+            self.mantissa[:, places],
+            self.negative[:, places],
+            self.used[:, places],
+        )
+
     @staticmethod
     def of(bits: Bits) -> "Operand":
         """Return the operand of fp16 numbers; infinity is 2**16 here."""
@@ -44,6 +61,14 @@ class Operand:
         aligned = full << np.where(exponent > 0, exponent & 3, 1)
         used = (exponent != 0) | (mantissa != 0)
         return Operand((exponent >> 2).astype(np.int32), aligned.astype(np.uint32), sign == 1, used)
+
+
+class Digit(NamedTuple):
+    """A digit of weights, [K, C, 1]: its size, and masks where it is negative, and not 0."""
+
+    size: Words
+    negative: Words
+    nonzero: Words
 
 
 @dataclass(frozen=True)
@@ -56,42 +81,36 @@ class Sums:
 
 def sums_of_products(weights: Bits, data: Bits) -> Sums:
     """Return the sums [K, P] over C of the products of fp16 weights [K, C] and data [C, P]."""
-    kernels, channels = weights.shape
-    width = max(1, _CHUNK // max(1, kernels * channels))
-    parts = [
-        _sums(Operand.of(weights), Operand.of(data[:, start : start + width]))
-        for start in range(0, data.shape[1], width)
-    ]
-    mantissa = np.concatenate([each.mantissa for each in parts], 1)
-    exponent = np.concatenate([each.exponent for each in parts], 1)
-    return _with_nans(Sums(mantissa, exponent), weights, data)
+    shape = len(weights), data.shape[1]
+    sums = Sums(np.zeros(shape, np.int64), np.zeros(shape, np.int64))
+    operand = Operand.of(data)
+    width = max(1, _CHUNK // (_KERNELS * len(data)))
+    for start in range(0, len(weights), _KERNELS):
+        kernels = slice(start, start + _KERNELS)
+        part = Operand.of(weights[kernels])
+        digits = _digits(part)
+        for first in range(0, data.shape[1], width):
+            places = slice(first, first + width)
+            one = _sums(part, digits, operand.places(places))
+            sums.mantissa[kernels, places] = one.mantissa
+            sums.exponent[kernels, places] = one.exponent
+    return _with_nans(sums, weights, data)
 
 
-def _sums(weights: Operand, data: Operand) -> Sums:
+def _sums(weights: Operand, digits: Sequence[Digit], data: Operand) -> Sums:
     used = weights.used[:, :, None] & data.used
     exponents = np.where(used, weights.exponent[:, :, None] + data.exponent, 0)
     largest = exponents.max(1, keepdims=True)
     shifts = 4 * (largest - exponents)
-    negative = weights.negative[:, :, None] ^ data.negative
-    product = (weights.mantissa[:, :, None] * data.mantissa).astype(np.int64)
-    total = np.where(negative, -product, product) + _OFFSET
-    terms = (total >> shifts) - (_OFFSET >> shifts)
-    shifted = used & (shifts > 0) & (shifts < _GONE)
-    if shifted.any():
-        terms -= _carries(weights, data, np.minimum(shifts, _GONE - 1)) & shifted
+    first, second = _product_parts(digits, data)
+    count = np.minimum(shifts, _GONE - 1).astype(np.uint32)
+    terms = (first >> count) + (second >> count) - (_OFFSET >> count)
     terms[~used | (shifts >= _GONE)] = 0
-    return Sums(terms.sum(1), 4 * largest[:, 0].astype(np.int64))
+    total = terms.view(np.int32).sum(1, dtype=np.int64)
+    return Sums(total, 4 * largest[:, 0].astype(np.int64))
 
 
-def _carries(weights: Operand, data: Operand, shifts: npt.NDArray[np.int32]) -> Words:
-    """Return 1 where the parts of a product that are shifted out add up to a whole."""
-    first, second = _product_parts(weights, data)
-    mask = (np.uint32(1) << shifts.astype(np.uint32)) - np.uint32(1)
-    low = (first & mask) + (second & mask)
-    return low >> shifts.astype(np.uint32) & np.uint32(1)
-
-
-def _product_parts(weights: Operand, data: Operand) -> tuple[Words, Words]:
+def _product_parts(digits: Sequence[Digit], data: Operand) -> tuple[Words, Words]:
     """Return two numbers whose sum is the product and `_OFFSET`.
 
     Digits of the weight of 2 bits, in the range -2 to 2 (Booth's encoding), select multiples of the
@@ -100,21 +119,17 @@ def _product_parts(weights: Operand, data: Operand) -> tuple[Words, Words]:
     """
     rows: list[Words] = []
     ones: list[Words] = []
-    flip = np.where(data.negative, np.uint32(0xFFFFFFFF), np.uint32(0))
-    double = data.mantissa << np.uint32(1)
-    for single, twice, negative, nonzero in _digits(weights):
-        multiple = (data.mantissa & single) | (double & twice)
-        inverted = (negative ^ flip) & nonzero
-        rows.append((multiple ^ (inverted & _ONES)) | (~inverted & _LEADING))
+    flip = np.where(data.negative, _INVERTED, np.uint32(0))
+    for digit in digits:
+        inverted = (digit.negative ^ flip) & digit.nonzero
+        rows.append(data.mantissa * digit.size ^ inverted ^ _LEADING)
         ones.append(inverted & np.uint32(1))
     terms = [rows[0]]
-    for digit in (1, 2, 3):
-        terms.append(_placed(rows[digit], ones[digit - 1], digit))
+    terms += [_placed(rows[i], ones[i - 1], i) for i in (1, 2, 3)]
     terms.append(ones[3] << np.uint32(6))
     left = _add_all(terms)
     terms = [rows[4] << np.uint32(8)]
-    for digit in (5, 6, 7):
-        terms.append(_placed(rows[digit], ones[digit - 1], digit))
+    terms += [_placed(rows[i], ones[i - 1], i) for i in (5, 6, 7)]
     terms.append(ones[7] << np.uint32(14))
     return _add_all([*left, *_add_all(terms)])
 
@@ -124,20 +139,16 @@ def _placed(row: Words, one: Words, digit: int) -> Words:
     return row << np.uint32(2 * digit) | one << np.uint32(2 * digit - 2)
 
 
-def _digits(weights: Operand) -> list[tuple[Words, Words, Words, Words]]:
-    """Return masks [K, C, 1] for each digit: it is 1, it is 2, it is negative, it is not 0."""
-    everything, nothing = np.uint32(0xFFFFFFFF), np.uint32(0)
+def _digits(weights: Operand) -> list[Digit]:
+    """Return the digits of weights [K, C], from the lowest."""
     mantissa = weights.mantissa << np.uint32(1)
-    found: list[tuple[Words, Words, Words, Words]] = []
-    for digit in range(_DIGITS):
-        code = (mantissa >> np.uint32(2 * digit) & np.uint32(7)).astype(np.int64)
-        single, twice = np.isin(code, (1, 2, 5, 6)), np.isin(code, (3, 4))
-        negative = (code >= 4) ^ weights.negative
-        masks = [
-            np.where(each, everything, nothing)[:, :, None]
-            for each in (single, twice, negative, single | twice)
-        ]
-        found.append((masks[0], masks[1], masks[2], masks[3]))
+    found: list[Digit] = []
+    for place in range(_DIGITS):
+        code = mantissa >> np.uint32(2 * place) & np.uint32(7)
+        size = _SIZES[code]
+        negative = np.where((code >= 4) ^ weights.negative, _INVERTED, np.uint32(0))
+        nonzero = np.where(size > 0, _INVERTED, np.uint32(0))
+        found.append(Digit(size[:, :, None], negative[:, :, None], nonzero[:, :, None]))
     return found
 
 
