@@ -17,6 +17,20 @@ FILE = Path(__file__).with_name("configurations.toml")
 
 
 @dataclass(frozen=True)
+class Rates:
+    """What a configuration does in a cycle: bytes of memory, and elements of the other engines.
+
+    SDP has a rate of its own with stage Y.
+    """
+
+    memory_bytes: int
+    sdp_elements: int
+    sdp_y_elements: int
+    pdp_elements: int
+    cdp_elements: int
+
+
+@dataclass(frozen=True)
 class Configuration:
     """What a configuration of NVDLA has.
 
@@ -35,6 +49,7 @@ class Configuration:
     sdp_stages: tuple[str, ...]
     sdp_lut: bool
     winograd: bool
+    rates: Rates | None = None
 
     @property
     def bank_bytes(self) -> int:
@@ -65,8 +80,9 @@ class Configuration:
 def read_configurations(text: str, file: str = "configurations") -> dict[str, Configuration]:
     """Return the configurations of a TOML text, by name.
 
-    Raises CompileError for other entries than those of `Configuration`, for sizes that are not
-    positive, and for entries of CBUF that are not a whole number of atoms.
+    Rates, which only times need, are a table in the table. Raises CompileError for other entries
+    than those of `Configuration`, for sizes that are not positive, and for entries of CBUF that are
+    not a whole number of atoms.
     """
     try:
         tables = tomllib.loads(text)
@@ -84,22 +100,32 @@ _SETS = {
 
 def _configuration(file: str, name: str, table: Any) -> Configuration:
     where = f"{file}: error: '{name}'"
-    if not isinstance(table, dict):
-        raise CompileError(f"{where} must be a table")
-    given = cast(dict[str, Any], table)
-    expected = {each.name: each.type for each in fields(Configuration) if each.name != "name"}
-    if given.keys() != expected.keys():
-        odd = ", ".join(sorted(given.keys() ^ expected.keys()))
-        raise CompileError(f"{where} lacks or does not know: {odd}")
-    for key, value in given.items():
-        must = _must_be(key, value, expected[key])
-        if must is not None:
-            raise CompileError(f"{where}: '{key}' is {value!r}, must be {must}")
+    given = _entries(where, table, Configuration, {"name", "rates"})
+    rates = given.pop("rates", None)
+    if rates is not None:
+        inner = f"{file}: error: '{name}.rates'"
+        rates = Rates(**_entries(inner, rates, Rates, set()))
     lists: dict[str, Any] = {key: tuple(value) for key, value in given.items() if key in _SETS}
-    found = Configuration(name, **(given | lists))
+    found = Configuration(name, **(given | lists), rates=rates)
     if found.entry % found.atom:
         raise CompileError(f"{where}: 'entry' must be a multiple of 'atom', {found.atom}")
     return found
+
+
+def _entries(where: str, table: Any, kind: type, others: set[str]) -> dict[str, Any]:
+    """Return the entries of a table for a class: its fields, and maybe `others`."""
+    if not isinstance(table, dict):
+        raise CompileError(f"{where} must be a table")
+    given = cast(dict[str, Any], table)
+    expected = {each.name: each.type for each in fields(kind) if each.name not in others}
+    odd = sorted((given.keys() ^ expected.keys()) - (others - {"name"}))
+    if odd:
+        raise CompileError(f"{where} lacks or does not know: {', '.join(odd)}")
+    for key, value in given.items():
+        must = _must_be(key, value, expected[key]) if key in expected else None
+        if must is not None:
+            raise CompileError(f"{where}: '{key}' is {value!r}, must be {must}")
+    return dict(given)
 
 
 def _must_be(key: str, value: Any, kind: object) -> str | None:

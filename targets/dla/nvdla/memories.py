@@ -104,6 +104,16 @@ class Memories:
         return layout, precision
 
 
+def tensor_dtype(tensor: Tensor) -> np.dtype[np.generic]:
+    """Return the type of a tensor's elements; raise CompileError for a type that is not run."""
+    if tensor.data_type not in _PRECISIONS:
+        kinds = ", ".join(map(str, _PRECISIONS))
+        raise CompileError(
+            f"tensor '{tensor.name}' has type {tensor.data_type}, must be one of {kinds}"
+        )
+    return np.dtype(DTYPES[_PRECISIONS[tensor.data_type]])
+
+
 def bound_tensors(tables: Tables, flag: MemoryFlags) -> list[Tensor]:
     """Return the tensors of inputs or outputs, in the order of binding."""
     tensors = {each.id: each for each in tables.loadable.tensor_desc_list}
