@@ -6,11 +6,12 @@ from dataclasses import dataclass
 
 from ....dialects.core.errors import CompileError
 from .configuration import Configuration
-from .dla_task import DlaTask, Operation, Tables, dla_tasks
+from .cpu.descriptors import decode_emulator_task, emulator_faults
+from .dla_task import DlaTask, Operation, Tables, decode_task, submitted
 from .features import features_of, is_planar, precisions_of
 from .firmware import indices_fault, notifications, replay
 from .hazards import hazards
-from .loadable import Loadable, MemoryFlags
+from .loadable import Interface, Loadable, MemoryFlags
 from .network import Cube, Precision, Storage
 from .operations import (
     BdmaSurface,
@@ -46,8 +47,17 @@ def lint(loadable: Loadable, configuration: Configuration) -> tuple[Finding, ...
     tables = Tables(loadable)
     found = list(_table_findings(tables))
     try:
-        for task in dla_tasks(tables):
-            found += _task_findings(task, tables, configuration)
+        for entry in submitted(tables):
+            if entry.interface == Interface.DLA1:
+                found += _task_findings(decode_task(tables, entry), tables, configuration)
+            elif entry.interface == Interface.EMU1:
+                task = decode_emulator_task(tables, entry)
+                for each in task.operations:
+                    found += [Finding(str(each), fault) for fault in emulator_faults(each, task)]
+            else:
+                known = f"{Interface.DLA1.value} or {Interface.EMU1.value}"
+                message = f"has interface {entry.interface}, must be {known}"
+                found.append(Finding(f"task {entry.id}", message))
     except CompileError as error:
         found += [Finding(each.where, each.message) for each in error.diagnostics]
     return tuple(found)

@@ -5,7 +5,7 @@ import numpy.typing as npt
 
 from ....dialects.core.errors import CompileError
 from .configuration import Configuration
-from .dla_task import DlaTask, Tables
+from .dla_task import Addressed, Tables
 from .loadable import MemoryFlags, Tensor
 from .network import Cube, Precision
 from .planes import PlanarLayout
@@ -38,25 +38,25 @@ class Memories:
                 data = np.frombuffer(blob.data, np.uint8)
                 self._bytes[memory.id][offset : offset + data.size] = data
 
-    def bytes_of(self, task: DlaTask, cube: Cube) -> Bytes:
+    def bytes_of(self, task: Addressed, cube: Cube) -> Bytes:
         """Return the memory from the start of a cube to the end of its address."""
         return self.bytes_at(task, cube.address)[cube.offset :]
 
-    def bytes_at(self, task: DlaTask, index: int) -> Bytes:
+    def bytes_at(self, task: Addressed, index: int) -> Bytes:
         """Return the memory of an address of a task."""
         address = task.addresses[index]
         return self._bytes[address.mem_id][address.offset : address.offset + address.size]
 
-    def read(self, task: DlaTask, cube: Cube, precision: Precision) -> Array:
+    def read(self, task: Addressed, cube: Cube, precision: Precision) -> Array:
         """Return the image [C, H, W] of a cube."""
         layout = layout_of(cube, self.configuration, precision)
         return unpack(layout, self.bytes_of(task, cube), precision)
 
-    def planes(self, task: DlaTask, cube: Cube, precision: Precision) -> Array:
+    def planes(self, task: Addressed, cube: Cube, precision: Precision) -> Array:
         """Return the memory of a cube that is stored in planes, as [C, H, W]."""
         return PlanarLayout.of(cube, precision).view(self.bytes_of(task, cube))
 
-    def write(self, task: DlaTask, cube: Cube, image: Array, precision: Precision) -> None:
+    def write(self, task: Addressed, cube: Cube, image: Array, precision: Precision) -> None:
         """Store an image [C, H, W], whose values the precision has."""
         layout = layout_of(cube, self.configuration, precision)
         pack(image.astype(DTYPES[precision]), layout, self.bytes_of(task, cube))

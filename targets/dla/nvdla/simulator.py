@@ -8,7 +8,9 @@ from collections.abc import Callable, Sequence
 
 from ....dialects.core.errors import CompileError, Diagnostic
 from .configuration import Configuration
-from .dla_task import DlaTask, Operation, Tables, dla_tasks
+from .cpu.descriptors import EmulatorTask, decode_emulator_task
+from .cpu.emulator import emulate
+from .dla_task import DlaTask, Operation, Tables, decode_task, submitted
 from .features import precisions_of
 from .firmware import is_fed, replay
 from .linter import lint
@@ -52,8 +54,8 @@ def run(
     """
     tables = Tables(loadable)
     _require_none([(each.where, each.message) for each in lint(loadable, configuration)])
-    tasks = list(dla_tasks(tables))
-    _require_none(_not_simulated(tables, tasks))
+    tasks = _decoded(tables)
+    _require_none(_not_simulated(tasks))
     memories = Memories(tables, configuration)
     tensors = bound_tensors(tables, MemoryFlags.INPUT)
     if len(inputs) != len(tensors):
@@ -61,7 +63,10 @@ def run(
     for tensor, image in zip(tensors, inputs, strict=True):
         memories.bind(tensor, image)
     for task in tasks:
-        _TaskRun(task, memories, observe).run()
+        if isinstance(task, DlaTask):
+            _TaskRun(task, memories, observe).run()
+        else:
+            _emulate(task, memories)
     return [memories.output(tensor) for tensor in bound_tensors(tables, MemoryFlags.OUTPUT)]
 
 
@@ -70,16 +75,32 @@ def _require_none(faults: list[tuple[str, str]]) -> None:
         raise CompileError([Diagnostic(where, message) for where, message in faults])
 
 
-def _not_simulated(tables: Tables, tasks: Sequence[DlaTask]) -> list[tuple[str, str]]:
+def _decoded(tables: Tables) -> list[DlaTask | EmulatorTask]:
+    found: list[DlaTask | EmulatorTask] = []
+    for task in submitted(tables):
+        is_dla = task.interface == Interface.DLA1
+        found.append((decode_task if is_dla else decode_emulator_task)(tables, task))
+    return found
+
+
+def _emulate(task: EmulatorTask, memories: Memories) -> None:
+    for each in task.operations:
+        source, destination = (
+            memories.bytes_at(task, end.address)[end.offset :]
+            for end in (each.source, each.destination)
+        )
+        emulate(each, source, destination)
+
+
+def _not_simulated(tasks: Sequence[DlaTask | EmulatorTask]) -> list[tuple[str, str]]:
     found: list[tuple[str, str]] = []
-    for task in tables.loadable.task_list:
-        if task.interface != Interface.DLA1:
-            found.append((f"task {task.id}", "does not run on NVDLA, and is not simulated"))
     for task in tasks:
-        for each in task.operations:
-            reason = _reason(each)
-            if reason is not None:
-                found.append((str(each), f"needs {reason}, which the simulator does not compute"))
+        if isinstance(task, DlaTask):
+            for each in task.operations:
+                reason = _reason(each)
+                if reason is not None:
+                    message = f"needs {reason}, which the simulator does not compute"
+                    found.append((str(each), message))
     return found
 
 
