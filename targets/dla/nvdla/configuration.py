@@ -4,7 +4,7 @@ Another one is another table, read by `read_configurations`.
 """
 
 import tomllib
-from dataclasses import dataclass, fields
+from dataclasses import MISSING, dataclass, fields
 from functools import cache
 from pathlib import Path
 from typing import Any, cast
@@ -34,7 +34,8 @@ class Rates:
 class Configuration:
     """What a configuration of NVDLA has.
 
-    `macs_channels` and `macs_kernels` are the MACs at 8 bits; `atom` and `entry` are bytes.
+    `macs_channels` and `macs_kernels` are the MACs at 8 bits; `atom` and `entry` are bytes,
+    `batch` the most images of a convolution.
     """
 
     name: str
@@ -49,6 +50,7 @@ class Configuration:
     sdp_stages: tuple[str, ...]
     sdp_lut: bool
     winograd: bool
+    batch: int = 1
     rates: Rates | None = None
 
     @property
@@ -100,11 +102,10 @@ _SETS = {
 
 def _configuration(file: str, name: str, table: Any) -> Configuration:
     where = f"{file}: error: '{name}'"
-    given = _entries(where, table, Configuration, {"name", "rates"})
+    given = _entries(where, table, Configuration)
     rates = given.pop("rates", None)
     if rates is not None:
-        inner = f"{file}: error: '{name}.rates'"
-        rates = Rates(**_entries(inner, rates, Rates, set()))
+        rates = Rates(**_entries(f"{file}: error: '{name}.rates'", rates, Rates))
     lists: dict[str, Any] = {key: tuple(value) for key, value in given.items() if key in _SETS}
     found = Configuration(name, **(given | lists), rates=rates)
     if found.entry % found.atom:
@@ -112,17 +113,18 @@ def _configuration(file: str, name: str, table: Any) -> Configuration:
     return found
 
 
-def _entries(where: str, table: Any, kind: type, others: set[str]) -> dict[str, Any]:
-    """Return the entries of a table for a class: its fields, and maybe `others`."""
+def _entries(where: str, table: Any, kind: type) -> dict[str, Any]:
+    """Return the entries of a table for a class: its fields, those with defaults maybe."""
     if not isinstance(table, dict):
         raise CompileError(f"{where} must be a table")
     given = cast(dict[str, Any], table)
-    expected = {each.name: each.type for each in fields(kind) if each.name not in others}
-    odd = sorted((given.keys() ^ expected.keys()) - (others - {"name"}))
+    known = {each.name: each for each in fields(kind) if each.name != "name"}
+    required = {name for name, each in known.items() if each.default is MISSING}
+    odd = sorted((required - given.keys()) | (given.keys() - known.keys()))
     if odd:
         raise CompileError(f"{where} lacks or does not know: {', '.join(odd)}")
     for key, value in given.items():
-        must = _must_be(key, value, expected[key]) if key in expected else None
+        must = _must_be(key, value, known[key].type)
         if must is not None:
             raise CompileError(f"{where}: '{key}' is {value!r}, must be {must}")
     return dict(given)
@@ -134,6 +136,8 @@ def _must_be(key: str, value: Any, kind: object) -> str | None:
         known = _SETS[key]
         good = isinstance(value, list) and all(each in known for each in cast(list[Any], value))
         return None if good else f"a list of {', '.join(known)}"
+    if kind == Rates | None:
+        return None  # a table of its own, with entries of its own
     if kind is bool:
         return None if isinstance(value, bool) else "true or false"
     return None if type(value) is int and value > 0 else "a positive number"

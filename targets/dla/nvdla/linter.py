@@ -8,7 +8,7 @@ from ....dialects.core.errors import CompileError
 from .configuration import Configuration
 from .cpu.descriptors import decode_emulator_task, emulator_faults
 from .dla_task import DlaTask, Operation, Tables, decode_task, submitted
-from .features import features_of, is_planar, precisions_of
+from .features import features_of, images_of, is_planar, precisions_of
 from .firmware import indices_fault, notifications, replay
 from .hazards import hazards
 from .loadable import Interface, Loadable, MemoryFlags
@@ -19,6 +19,7 @@ from .operations import (
     ConvSurface,
     PdpOperation,
     SdpOperation,
+    SdpSurface,
     Transfer,
     TwoCubes,
     cubes_of,
@@ -153,13 +154,14 @@ def _operation_faults(
         return
     if isinstance(descriptor, SdpOperation):
         yield from _stage_faults(descriptor, configuration)
+    yield from _batch_faults(operation, configuration)
     if isinstance(surface, BdmaSurface):
         yield from _transfer_faults(surface, task)
     for name, cube in cubes_of(surface):
         fault = _address_fault(cube, task)
         if fault is None and name in features_of(descriptor):
             precision = Precision(precisions[name == "destination"])
-            fault = _strides_fault(cube, task, configuration, precision)
+            fault = _strides_fault(cube, task, configuration, precision, images_of(descriptor))
         elif fault is None and is_planar(descriptor, name):
             fault = _planes_fault(cube, task, Precision(precisions[0]))
         if fault is not None:
@@ -168,6 +170,18 @@ def _operation_faults(
         yield from conv_faults(descriptor, surface, configuration)
     if isinstance(descriptor, PdpOperation) and isinstance(surface, TwoCubes):
         yield from pool_faults(descriptor, surface)
+
+
+def _batch_faults(operation: Operation, configuration: Configuration) -> Iterator[str]:
+    count, _ = images_of(operation.descriptor)
+    if count > configuration.batch:
+        yield f"has a batch of {count}, {configuration.name} has {configuration.batch} or less"
+    surface = operation.surface
+    if count > 1 and isinstance(surface, SdpSurface):
+        if surface.source.storage != Storage.ON_THE_FLY:
+            yield f"has a batch of {count} in memory, must follow a convolution"
+        if surface.destination.storage == Storage.ON_THE_FLY:
+            yield f"has a batch of {count}, must store it"
 
 
 def _transfer_faults(surface: BdmaSurface, task: DlaTask) -> Iterator[str]:
@@ -224,7 +238,11 @@ def _address_fault(cube: Cube, task: DlaTask) -> str | None:
 
 
 def _strides_fault(
-    cube: Cube, task: DlaTask, configuration: Configuration, precision: Precision
+    cube: Cube,
+    task: DlaTask,
+    configuration: Configuration,
+    precision: Precision,
+    images: tuple[int, int],
 ) -> str | None:
     if cube.storage == Storage.ON_THE_FLY:
         return None
@@ -235,6 +253,8 @@ def _strides_fault(
     size = task.addresses[cube.address].size
     if cube.offset % configuration.atom:
         return f"has offset {cube.offset:#x}, must be a multiple of {configuration.atom}"
-    if cube.offset + layout.bytes > size:
-        return f"ends at {cube.offset + layout.bytes:#x} by its strides, its address at {size:#x}"
-    return None
+    count, apart = images
+    if count > 1 and (not apart or apart % configuration.atom):
+        return f"has images {apart} bytes apart, must be a multiple of {configuration.atom}"
+    end = cube.offset + layout.bytes + (count - 1) * apart
+    return f"ends at {end:#x} by its strides, its address at {size:#x}" if end > size else None

@@ -5,13 +5,16 @@ of `reference` do not compute is refused before anything runs.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
 
 from ....dialects.core.errors import CompileError, Diagnostic
 from .configuration import Configuration
 from .cpu.descriptors import EmulatorTask, decode_emulator_task
 from .cpu.emulator import emulate
 from .dla_task import DlaTask, Operation, Tables, decode_task, submitted
-from .features import precisions_of
+from .features import images_of, precisions_of
 from .firmware import is_fed, replay
 from .linter import lint
 from .loadable import Interface, Loadable, MemoryFlags
@@ -127,6 +130,13 @@ def _is_split(descriptor: Descriptor) -> bool:
     return isinstance(descriptor, RubikOperation) and descriptor.mode == rubik.SPLIT
 
 
+def _moved(cube: Cube, distance: int) -> Cube:
+    """Return a cube that is farther on in memory."""
+    if cube.storage == Storage.ON_THE_FLY:
+        return cube
+    return replace(cube, offset=cube.offset + distance)
+
+
 class _TaskRun:
     """A task that runs, and the values that one engine hands to the next."""
 
@@ -163,22 +173,42 @@ class _TaskRun:
         """
         surface = operation.surface
         assert isinstance(surface, ConvSurface | SdpSurface | TwoCubes)
-        if is_fed(surface):
+        images, apart = images_of(operation.descriptor)
+        if images == 1:
+            return self._image(operation, surface.source, surface.destination, fed)
+        if fed is not None and (fed.ndim != 4 or len(fed) != images):
+            raise ValueError(f"has a batch of {images}, must be that of the convolution")
+        results = [
+            self._image(
+                operation,
+                _moved(surface.source, apart * number),
+                _moved(surface.destination, apart * number),
+                None if fed is None else fed[number],
+            )
+            for number in range(images)
+        ]
+        return np.stack(results)
+
+    def _image(
+        self, operation: Operation, source: Cube, destination: Cube, fed: Array | None
+    ) -> Array:
+        """Return the result of one image, and store it where it is not handed on."""
+        assert not isinstance(operation.surface, BdmaSurface)
+        if is_fed(operation.surface):
             assert fed is not None, "the firmware starts no operation that nothing feeds"
-            source = fed
+            image = fed
         else:
-            source = self._source(operation.descriptor, surface.source)
-        result = self._computed(operation, source)
-        cube = surface.destination
-        if result.shape != (cube.channels, cube.height, cube.width):
-            stated = f"{cube.channels}x{cube.height}x{cube.width}"
+            image = self._source(operation.descriptor, source)
+        result = self._computed(operation, image)
+        if result.shape != (destination.channels, destination.height, destination.width):
+            stated = f"{destination.channels}x{destination.height}x{destination.width}"
             shape = "x".join(map(str, result.shape))
             raise ValueError(f"'destination' is {stated}, the result is {shape}")
         _, target = precisions_of(operation.descriptor)
         if _is_split(operation.descriptor):
-            self.memories.planes(self.task, cube, Precision(target))[...] = result
-        elif cube.storage != Storage.ON_THE_FLY:
-            self.memories.write(self.task, cube, result, Precision(target))
+            self.memories.planes(self.task, destination, Precision(target))[...] = result
+        elif destination.storage != Storage.ON_THE_FLY:
+            self.memories.write(self.task, destination, result, Precision(target))
         return result
 
     def _source(self, descriptor: Descriptor, cube: Cube) -> Array:

@@ -79,7 +79,7 @@ def _entry_faults(
         yield f"has {operation.entries_per_slice} entries per row in CBUF, must be {entries}"
     rows = (operation.kernel_height - 1) * operation.dilation_y + 1
     rows = min(max(rows, 1), operation.height_csc)
-    needed = bank_use(configuration, entries, rows, 0).data
+    needed = bank_use(configuration, entries * max(operation.batch, 1), rows, 0).data
     if operation.data_banks < needed:
         yield f"has {operation.data_banks} banks for data, a window of rows needs {needed}"
 

@@ -27,38 +27,39 @@ def stage_operands(
         alu, multiplier = np.int64(stage.alu_operand), np.int64(stage.mul_operand)
         return _used(stage, np.asarray(alu), np.asarray(multiplier))
     assert memory is not None, "operands that are not for a whole layer are in memory"
-    count = 2 if stage.kind == BOTH else 1
-    dtype = np.dtype("<i2" if stage.precision else np.int8)
     if stage.mode == PER_ELEMENT:
-        values = _of_elements(cube, memory, shape, elements, count, dtype)
+        values = _of_elements(stage, cube, memory, shape, elements)
     else:
-        values = _of_channels(memory, shape[0], count, dtype)
+        values = _of_channels(memory, shape[0], _count(stage), _dtype(stage))
     return _used(stage, values[0], values[-1])
 
 
-def operand_layout(cube: Cube, elements: int, count: int, size: int) -> SurfaceLayout:
-    """Return the layout of `count` operands of `size` bytes for each element of a cube."""
-    atom = elements * count * size
+def operand_layout(cube: Cube, elements: int, stage: SdpStage) -> SurfaceLayout:
+    """Return the layout of the operands for each element of data with `elements` in an atom."""
+    atom = elements * _count(stage) * _dtype(stage).itemsize
     strides = cube.line_stride, cube.surface_stride
     return SurfaceLayout(cube.channels, cube.height, cube.width, atom, elements, *strides)
 
 
+def _count(stage: SdpStage) -> int:
+    return 2 if stage.kind == BOTH else 1
+
+
+def _dtype(stage: SdpStage) -> np.dtype[np.generic]:
+    return np.dtype("<i2" if stage.precision else np.int8)
+
+
 def _of_elements(
-    cube: Cube,
-    memory: Bytes,
-    shape: tuple[int, ...],
-    elements: int,
-    count: int,
-    dtype: np.dtype[np.generic],
+    stage: SdpStage, cube: Cube, memory: Bytes, shape: tuple[int, ...], elements: int
 ) -> list[Integers]:
     found = cube.channels, cube.height, cube.width
     if found != shape:
         raise ValueError(f"has operands {found}, must be {shape}")
-    layout = operand_layout(cube, elements, count, dtype.itemsize)
+    layout, count = operand_layout(cube, elements, stage), _count(stage)
     fault = layout.fault()
     if fault is not None:
         raise ValueError(f"has operands of a cube that {fault}")
-    atoms = view_atoms(layout, memory, dtype)
+    atoms = view_atoms(layout, memory, _dtype(stage))
     return [
         atoms[..., number::count]
         .transpose(0, 3, 1, 2)

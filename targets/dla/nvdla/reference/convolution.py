@@ -30,8 +30,6 @@ def unsupported(operation: ConvOperation) -> str | None:
             return name
     if operation.data_format != 36:
         return f"images of format {operation.data_format}"
-    if operation.batch > 1:
-        return f"batches of {operation.batch}"
     if operation.input_converter.enable:
         return "conversion of the input"
     if operation.input_precision != operation.output_precision:

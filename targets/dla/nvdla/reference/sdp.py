@@ -37,8 +37,6 @@ def unsupported(operation: SdpOperation) -> str | None:
     ends = operation.source_precision, operation.destination_precision
     if ends == (Precision.FP16, Precision.INT8):
         return "conversion of fp16 to int8"
-    if operation.batch > 1:
-        return f"batches of {operation.batch}"
     if operation.conv_mode:
         return "Winograd"
     if operation.y.enable and operation.y.activation == RELU:

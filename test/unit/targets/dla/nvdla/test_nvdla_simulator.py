@@ -90,7 +90,8 @@ REFUSED = [
     (0, {"weight_format": 1}, "operation 0 (CONV): error: needs compressed weights"),
     (0, {"output_precision": 2}, "operation 0 (CONV): error: needs conversion of the precision"),
     (1, {"source_precision": 2}, "operation 1 (SDP): error: needs conversion of fp16 to int8"),
-    (1, {"batch": 2}, "operation 1 (SDP): error: needs batches of 2"),
+    (1, {"batch": 2}, "operation 1 (SDP): error: 'destination' has images 0 bytes apart, must be"),
+    (1, {"batch": 33}, "operation 1 (SDP): error: has a batch of 33, nv_full has 32 or less"),
 ]
 
 
