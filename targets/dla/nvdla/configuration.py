@@ -4,7 +4,7 @@ Another one is another table, read by `read_configurations`.
 """
 
 import tomllib
-from dataclasses import dataclass, fields
+from dataclasses import MISSING, dataclass, fields
 from functools import cache
 from pathlib import Path
 from typing import Any, cast
@@ -17,10 +17,25 @@ FILE = Path(__file__).with_name("configurations.toml")
 
 
 @dataclass(frozen=True)
+class Rates:
+    """What a configuration does in a cycle: bytes of memory, and elements of the other engines.
+
+    SDP has a rate of its own with stage Y.
+    """
+
+    memory_bytes: int
+    sdp_elements: int
+    sdp_y_elements: int
+    pdp_elements: int
+    cdp_elements: int
+
+
+@dataclass(frozen=True)
 class Configuration:
     """What a configuration of NVDLA has.
 
-    `macs_channels` and `macs_kernels` are the MACs at 8 bits; `atom` and `entry` are bytes.
+    `macs_channels` and `macs_kernels` are the MACs at 8 bits; `atom` and `entry` are bytes,
+    `batch` the most images of a convolution.
     """
 
     name: str
@@ -35,6 +50,8 @@ class Configuration:
     sdp_stages: tuple[str, ...]
     sdp_lut: bool
     winograd: bool
+    batch: int = 1
+    rates: Rates | None = None
 
     @property
     def bank_bytes(self) -> int:
@@ -65,8 +82,9 @@ class Configuration:
 def read_configurations(text: str, file: str = "configurations") -> dict[str, Configuration]:
     """Return the configurations of a TOML text, by name.
 
-    Raises CompileError for other entries than those of `Configuration`, for sizes that are not
-    positive, and for entries of CBUF that are not a whole number of atoms.
+    Rates, which only times need, are a table in the table. Raises CompileError for other entries
+    than those of `Configuration`, for sizes that are not positive, and for entries of CBUF that are
+    not a whole number of atoms.
     """
     try:
         tables = tomllib.loads(text)
@@ -84,22 +102,32 @@ _SETS = {
 
 def _configuration(file: str, name: str, table: Any) -> Configuration:
     where = f"{file}: error: '{name}'"
-    if not isinstance(table, dict):
-        raise CompileError(f"{where} must be a table")
-    given = cast(dict[str, Any], table)
-    expected = {each.name: each.type for each in fields(Configuration) if each.name != "name"}
-    if given.keys() != expected.keys():
-        odd = ", ".join(sorted(given.keys() ^ expected.keys()))
-        raise CompileError(f"{where} lacks or does not know: {odd}")
-    for key, value in given.items():
-        must = _must_be(key, value, expected[key])
-        if must is not None:
-            raise CompileError(f"{where}: '{key}' is {value!r}, must be {must}")
+    given = _entries(where, table, Configuration)
+    rates = given.pop("rates", None)
+    if rates is not None:
+        rates = Rates(**_entries(f"{file}: error: '{name}.rates'", rates, Rates))
     lists: dict[str, Any] = {key: tuple(value) for key, value in given.items() if key in _SETS}
-    found = Configuration(name, **(given | lists))
+    found = Configuration(name, **(given | lists), rates=rates)
     if found.entry % found.atom:
         raise CompileError(f"{where}: 'entry' must be a multiple of 'atom', {found.atom}")
     return found
+
+
+def _entries(where: str, table: Any, kind: type) -> dict[str, Any]:
+    """Return the entries of a table for a class: its fields, those with defaults maybe."""
+    if not isinstance(table, dict):
+        raise CompileError(f"{where} must be a table")
+    given = cast(dict[str, Any], table)
+    known = {each.name: each for each in fields(kind) if each.name != "name"}
+    required = {name for name, each in known.items() if each.default is MISSING}
+    odd = sorted((required - given.keys()) | (given.keys() - known.keys()))
+    if odd:
+        raise CompileError(f"{where} lacks or does not know: {', '.join(odd)}")
+    for key, value in given.items():
+        must = _must_be(key, value, known[key].type)
+        if must is not None:
+            raise CompileError(f"{where}: '{key}' is {value!r}, must be {must}")
+    return dict(given)
 
 
 def _must_be(key: str, value: Any, kind: object) -> str | None:
@@ -108,6 +136,8 @@ def _must_be(key: str, value: Any, kind: object) -> str | None:
         known = _SETS[key]
         good = isinstance(value, list) and all(each in known for each in cast(list[Any], value))
         return None if good else f"a list of {', '.join(known)}"
+    if kind == Rates | None:
+        return None  # a table of its own, with entries of its own
     if kind is bool:
         return None if isinstance(value, bool) else "true or false"
     return None if type(value) is int and value > 0 else "a positive number"

@@ -6,7 +6,7 @@ of the arrays of operations, surfaces and dependencies.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import NoReturn, Protocol
 
 from ....dialects.core.errors import CompileError, Diagnostic
 from .loadable import Address, Blob, Interface, Loadable, Memory, MemoryFlags, Task
@@ -46,6 +46,15 @@ class DlaTask:
     operations: tuple[Operation, ...]
     luts: tuple[Lut, ...]
     addresses: tuple[Address, ...]
+
+
+class Addressed(Protocol):
+    """A task with its addresses."""
+
+    @property
+    def addresses(self) -> tuple[Address, ...]:
+        """Return the addresses in the order of the task's list."""
+        ...
 
 
 class Tables:
@@ -116,18 +125,27 @@ class Tables:
         self.refuse(f"address {address.id}", f"must have {what}, and no blob fills it")
 
 
-def dla_tasks(tables: Tables) -> Iterator[DlaTask]:
-    """Yield the decoded tasks for NVDLA, in the order in which they are submitted.
+def submitted(tables: Tables) -> Iterator[Task]:
+    """Yield the tasks in the order in which they are submitted.
 
-    Raises CompileError as `decode_task`, and for a submit of a task that does not exist.
+    Raises CompileError for a submit of a task that does not exist.
     """
     for submit in tables.loadable.submit_list:
         for number in submit.task_id:
             task = tables.tasks.get(number)
             if task is None:
                 tables.refuse(f"submit {submit.id}", f"runs task {number}, which does not exist")
-            if task.interface == Interface.DLA1:
-                yield decode_task(tables, task)
+            yield task
+
+
+def dla_tasks(tables: Tables) -> Iterator[DlaTask]:
+    """Yield the decoded tasks for NVDLA, in the order in which they are submitted.
+
+    Raises CompileError as `submitted` and `decode_task`.
+    """
+    for task in submitted(tables):
+        if task.interface == Interface.DLA1:
+            yield decode_task(tables, task)
 
 
 def decode_task(tables: Tables, task: Task) -> DlaTask:

@@ -32,8 +32,15 @@ def features_of(descriptor: Descriptor) -> set[str]:
     return {name for name in _ENDS if not is_planar(descriptor, name)}
 
 
+def images_of(descriptor: Descriptor) -> tuple[int, int]:
+    """Return the images of an operation's batch, and how many bytes they are apart in memory."""
+    if isinstance(descriptor, ConvOperation | SdpOperation):
+        return max(descriptor.batch, 1), descriptor.batch_stride
+    return 1, 0
+
+
 def is_planar(descriptor: Descriptor, name: str) -> bool:
-    """Report whether a cube is stored in planes of 8 bits."""
-    if not isinstance(descriptor, RubikOperation) or descriptor.precision:
+    """Report whether a cube is stored in planes."""
+    if not isinstance(descriptor, RubikOperation):
         return False
     return (descriptor.mode, name) in ((rubik.SPLIT, "destination"), (rubik.MERGE, "source"))

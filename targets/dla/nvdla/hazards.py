@@ -14,12 +14,12 @@ import numpy.typing as npt
 
 from .configuration import Configuration
 from .dla_task import DlaTask, Operation
-from .features import features_of, precisions_of
+from .features import features_of, images_of, precisions_of
 from .network import Cube, Event, Precision, Storage
 from .operations import BdmaSurface, SdpOperation, Surface, Transfer, cubes_of
+from .reference.stages import PER_ELEMENT
+from .stage_operands import operand_layout
 from .surfaces import SurfaceLayout, layout_of
-
-PER_ELEMENT = 2
 
 Starts = npt.NDArray[np.int64]
 
@@ -111,20 +111,25 @@ def _uses(operation: Operation, task: DlaTask, configuration: Configuration) -> 
             yield _transfer(operation, task, transfer, "source")
             yield _transfer(operation, task, transfer, "destination")
         return
-    for name, cube, feature in _cubes(operation, surface):
+    images, apart = images_of(operation.descriptor)
+    batch = np.arange(images, dtype=np.int64)[:, None] * apart
+    for name, cube, layout in _cubes(operation, surface, configuration):
         if cube.storage == Storage.ON_THE_FLY:
             continue
         address = task.addresses[cube.address]
         starts, size = np.zeros(1, np.int64), cube.size
-        if feature is not None:
-            layout = layout_of(cube, configuration, feature)
+        if layout is not None:
             starts, size = rows_of(layout), layout.width * layout.atom
+        if name in ("source", "destination"):
+            starts = np.sort(starts + batch, None)
         starts = starts + (address.offset + cube.offset)
         yield Use(operation, name, name == "destination", address.mem_id, starts, size)
 
 
-def _cubes(operation: Operation, surface: Surface) -> Iterator[tuple[str, Cube, Precision | None]]:
-    """Yield the cubes that an operation uses, with the precision of those that are features."""
+def _cubes(
+    operation: Operation, surface: Surface, configuration: Configuration
+) -> Iterator[tuple[str, Cube, SurfaceLayout | None]]:
+    """Yield the cubes that an operation uses, with the layout of those that have one."""
     descriptor = operation.descriptor
     source, destination = precisions_of(descriptor)
     features = features_of(descriptor)
@@ -134,12 +139,16 @@ def _cubes(operation: Operation, surface: Surface) -> Iterator[tuple[str, Cube, 
     for name, cube in cubes_of(surface):
         stage = stages.get(name)
         if name in features:
-            yield name, cube, Precision(destination if name == "destination" else source)
+            precision = Precision(destination if name == "destination" else source)
+            yield name, cube, layout_of(cube, configuration, precision)
         elif stage is None:
             yield name, cube, None
         elif stage.enable and stage.kind and stage.mode:
-            per_element = stage.mode == PER_ELEMENT
-            yield name, cube, Precision(stage.precision > 0) if per_element else None
+            layout = None
+            if stage.mode == PER_ELEMENT:
+                elements = configuration.atom_elements(Precision(source))
+                layout = operand_layout(cube, elements, stage)
+            yield name, cube, layout
 
 
 def rows_of(layout: SurfaceLayout) -> Starts:

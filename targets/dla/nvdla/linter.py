@@ -6,11 +6,12 @@ from dataclasses import dataclass
 
 from ....dialects.core.errors import CompileError
 from .configuration import Configuration
-from .dla_task import DlaTask, Operation, Tables, dla_tasks
-from .features import features_of, is_planar, precisions_of
+from .cpu.descriptors import decode_emulator_task, emulator_faults
+from .dla_task import DlaTask, Operation, Tables, decode_task, submitted
+from .features import features_of, images_of, is_planar, precisions_of
 from .firmware import indices_fault, notifications, replay
 from .hazards import hazards
-from .loadable import Loadable, MemoryFlags
+from .loadable import Interface, Loadable, MemoryFlags
 from .network import Cube, Precision, Storage
 from .operations import (
     BdmaSurface,
@@ -18,6 +19,7 @@ from .operations import (
     ConvSurface,
     PdpOperation,
     SdpOperation,
+    SdpSurface,
     Transfer,
     TwoCubes,
     cubes_of,
@@ -46,8 +48,17 @@ def lint(loadable: Loadable, configuration: Configuration) -> tuple[Finding, ...
     tables = Tables(loadable)
     found = list(_table_findings(tables))
     try:
-        for task in dla_tasks(tables):
-            found += _task_findings(task, tables, configuration)
+        for entry in submitted(tables):
+            if entry.interface == Interface.DLA1:
+                found += _task_findings(decode_task(tables, entry), tables, configuration)
+            elif entry.interface == Interface.EMU1:
+                task = decode_emulator_task(tables, entry)
+                for each in task.operations:
+                    found += [Finding(str(each), fault) for fault in emulator_faults(each, task)]
+            else:
+                known = f"{Interface.DLA1.value} or {Interface.EMU1.value}"
+                message = f"has interface {entry.interface}, must be {known}"
+                found.append(Finding(f"task {entry.id}", message))
     except CompileError as error:
         found += [Finding(each.where, each.message) for each in error.diagnostics]
     return tuple(found)
@@ -143,21 +154,34 @@ def _operation_faults(
         return
     if isinstance(descriptor, SdpOperation):
         yield from _stage_faults(descriptor, configuration)
+    yield from _batch_faults(operation, configuration)
     if isinstance(surface, BdmaSurface):
         yield from _transfer_faults(surface, task)
     for name, cube in cubes_of(surface):
         fault = _address_fault(cube, task)
         if fault is None and name in features_of(descriptor):
             precision = Precision(precisions[name == "destination"])
-            fault = _strides_fault(cube, task, configuration, precision)
+            fault = _strides_fault(cube, task, configuration, precision, images_of(descriptor))
         elif fault is None and is_planar(descriptor, name):
-            fault = _planes_fault(cube, task)
+            fault = _planes_fault(cube, task, Precision(precisions[0]))
         if fault is not None:
             yield f"'{name}' {fault}"
     if isinstance(descriptor, ConvOperation) and isinstance(surface, ConvSurface):
         yield from conv_faults(descriptor, surface, configuration)
     if isinstance(descriptor, PdpOperation) and isinstance(surface, TwoCubes):
         yield from pool_faults(descriptor, surface)
+
+
+def _batch_faults(operation: Operation, configuration: Configuration) -> Iterator[str]:
+    count, _ = images_of(operation.descriptor)
+    if count > configuration.batch:
+        yield f"has a batch of {count}, {configuration.name} has {configuration.batch} or less"
+    surface = operation.surface
+    if count > 1 and isinstance(surface, SdpSurface):
+        if surface.source.storage != Storage.ON_THE_FLY:
+            yield f"has a batch of {count} in memory, must follow a convolution"
+        if surface.destination.storage == Storage.ON_THE_FLY:
+            yield f"has a batch of {count}, must store it"
 
 
 def _transfer_faults(surface: BdmaSurface, task: DlaTask) -> Iterator[str]:
@@ -189,8 +213,8 @@ def _stage_faults(descriptor: SdpOperation, configuration: Configuration) -> Ite
             yield f"{configuration.name} has no look-up table in SDP"
 
 
-def _planes_fault(cube: Cube, task: DlaTask) -> str | None:
-    layout = PlanarLayout.of(cube)
+def _planes_fault(cube: Cube, task: DlaTask, precision: Precision) -> str | None:
+    layout = PlanarLayout.of(cube, precision)
     size = task.addresses[cube.address].size
     fault = layout.fault()
     if fault is None and cube.offset + layout.bytes > size:
@@ -214,7 +238,11 @@ def _address_fault(cube: Cube, task: DlaTask) -> str | None:
 
 
 def _strides_fault(
-    cube: Cube, task: DlaTask, configuration: Configuration, precision: Precision
+    cube: Cube,
+    task: DlaTask,
+    configuration: Configuration,
+    precision: Precision,
+    images: tuple[int, int],
 ) -> str | None:
     if cube.storage == Storage.ON_THE_FLY:
         return None
@@ -225,6 +253,8 @@ def _strides_fault(
     size = task.addresses[cube.address].size
     if cube.offset % configuration.atom:
         return f"has offset {cube.offset:#x}, must be a multiple of {configuration.atom}"
-    if cube.offset + layout.bytes > size:
-        return f"ends at {cube.offset + layout.bytes:#x} by its strides, its address at {size:#x}"
-    return None
+    count, apart = images
+    if count > 1 and (not apart or apart % configuration.atom):
+        return f"has images {apart} bytes apart, must be a multiple of {configuration.atom}"
+    end = cube.offset + layout.bytes + (count - 1) * apart
+    return f"ends at {end:#x} by its strides, its address at {size:#x}" if end > size else None

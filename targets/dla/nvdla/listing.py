@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import fields, is_dataclass
 from typing import Any, cast
 
+from .cpu.descriptors import EmulatorTask, decode_emulator_task
 from .dla_task import DlaTask, Operation, Tables, decode_task
 from .loadable import Interface, Loadable, MemoryFlags, Tensor
 from .network import Cube, Dependency, Event, Storage
@@ -42,6 +43,17 @@ def _lines(tables: Tables) -> Iterator[str]:
         yield f"task {task.id}: {_word(Interface, task.interface)}, addresses {addresses}"
         if task.interface == Interface.DLA1:
             yield from _task_lines(decode_task(tables, task))
+        elif task.interface == Interface.EMU1:
+            yield from _emulator_lines(decode_emulator_task(tables, task))
+
+
+def _emulator_lines(task: EmulatorTask) -> Iterator[str]:
+    yield f"  {len(task.operations)} operations"
+    for each in task.operations:
+        yield f"  {each}:"
+        yield f"    {_changed(each.descriptor)}".rstrip()
+        for name, buffer in (("source", each.source), ("destination", each.destination)):
+            yield f"    {name}: {_changed(buffer)}"
 
 
 def _tensor(tensor: Tensor) -> str:

@@ -5,15 +5,18 @@ import numpy.typing as npt
 
 from ....dialects.core.errors import CompileError
 from .configuration import Configuration
-from .dla_task import DlaTask, Tables
+from .dla_task import Addressed, Tables
 from .loadable import MemoryFlags, Tensor
 from .network import Cube, Precision
 from .planes import PlanarLayout
-from .surfaces import Array, SurfaceLayout, layout_of, pack, unpack
+from .surfaces import DTYPES, Array, SurfaceLayout, layout_of, pack, unpack
 
 Bytes = npt.NDArray[np.uint8]
 MOST_BYTES = 1 << 30
-_INT8, _PIXELS = 4, {32: 36, 8: 37}
+_PRECISIONS = {2: Precision.FP16, 3: Precision.INT16, 4: Precision.INT8}
+"""The types of tensors."""
+
+_PIXELS = {32: 36, 8: 37}
 
 
 class Memories:
@@ -35,60 +38,80 @@ class Memories:
                 data = np.frombuffer(blob.data, np.uint8)
                 self._bytes[memory.id][offset : offset + data.size] = data
 
-    def bytes_of(self, task: DlaTask, cube: Cube) -> Bytes:
+    def bytes_of(self, task: Addressed, cube: Cube) -> Bytes:
         """Return the memory from the start of a cube to the end of its address."""
         return self.bytes_at(task, cube.address)[cube.offset :]
 
-    def bytes_at(self, task: DlaTask, index: int) -> Bytes:
+    def bytes_at(self, task: Addressed, index: int) -> Bytes:
         """Return the memory of an address of a task."""
         address = task.addresses[index]
         return self._bytes[address.mem_id][address.offset : address.offset + address.size]
 
-    def read(self, task: DlaTask, cube: Cube) -> Array:
-        """Return the int8 image [C, H, W] of a cube."""
-        layout = layout_of(cube, self.configuration, Precision.INT8)
-        return unpack(layout, self.bytes_of(task, cube), Precision.INT8)
+    def read(self, task: Addressed, cube: Cube, precision: Precision) -> Array:
+        """Return the image [C, H, W] of a cube."""
+        layout = layout_of(cube, self.configuration, precision)
+        return unpack(layout, self.bytes_of(task, cube), precision)
 
-    def planes(self, task: DlaTask, cube: Cube) -> Array:
-        """Return the memory of a cube that is stored in planes, as int8 [C, H, W]."""
-        return PlanarLayout.of(cube).view(self.bytes_of(task, cube))
+    def planes(self, task: Addressed, cube: Cube, precision: Precision) -> Array:
+        """Return the memory of a cube that is stored in planes, as [C, H, W]."""
+        return PlanarLayout.of(cube, precision).view(self.bytes_of(task, cube))
 
-    def write(self, task: DlaTask, cube: Cube, image: Array) -> None:
-        """Store an image [C, H, W] as int8."""
-        layout = layout_of(cube, self.configuration, Precision.INT8)
-        pack(image.astype(np.int8), layout, self.bytes_of(task, cube))
+    def write(self, task: Addressed, cube: Cube, image: Array, precision: Precision) -> None:
+        """Store an image [C, H, W], whose values the precision has."""
+        layout = layout_of(cube, self.configuration, precision)
+        pack(image.astype(DTYPES[precision]), layout, self.bytes_of(task, cube))
 
     def bind(self, tensor: Tensor, image: Array) -> None:
         """Store an input; raise CompileError for another shape or type than the tensor's."""
-        layout = self._layout(tensor)
-        shape = (tensor.c, tensor.h, tensor.w)
-        if image.shape != shape or image.dtype != np.int8:
+        layout, precision = self._layout(tensor)
+        shape, dtype = (tensor.c, tensor.h, tensor.w), np.dtype(DTYPES[precision])
+        if image.shape != shape or image.dtype != dtype:
             has = f"{image.dtype} {list(image.shape)}"
-            raise CompileError(f"input '{tensor.name}' is {has}, must be int8 {list(shape)}")
+            raise CompileError(f"input '{tensor.name}' is {has}, must be {dtype} {list(shape)}")
         pack(image, layout, self._bytes[tensor.mem_id][tensor.offset :])
 
     def output(self, tensor: Tensor) -> Array:
-        """Return an output, int8 [C, H, W]."""
+        """Return an output [C, H, W], of the tensor's type."""
         memory = self._bytes[tensor.mem_id][tensor.offset :]
-        return unpack(self._layout(tensor), memory, Precision.INT8).astype(np.int8)
+        layout, precision = self._layout(tensor)
+        return unpack(layout, memory, precision)
 
-    def _layout(self, tensor: Tensor) -> SurfaceLayout:
+    def _layout(self, tensor: Tensor) -> tuple[SurfaceLayout, Precision]:
         atom = self.configuration.atom
         fault = None
-        if tensor.n != 1 or tensor.data_type != _INT8:
-            fault = f"has {tensor.n} images of type {tensor.data_type}, must be 1 of type {_INT8}"
+        precision = _PRECISIONS.get(tensor.data_type, Precision.INT8)
+        if tensor.n != 1 or tensor.data_type not in _PRECISIONS:
+            kinds = ", ".join(map(str, _PRECISIONS))
+            has = f"has {tensor.n} images of type {tensor.data_type}"
+            fault = f"{has}, must be 1 of one of the types {kinds}"
         elif tensor.pixel_format != _PIXELS.get(atom, tensor.pixel_format):
             must = f"must be {_PIXELS[atom]} for atoms of {atom} bytes"
             fault = f"has pixel format {tensor.pixel_format}, {must}"
         layout = SurfaceLayout(
-            tensor.c, tensor.h, tensor.w, atom, atom, tensor.stride_1, tensor.stride_2
+            tensor.c,
+            tensor.h,
+            tensor.w,
+            atom,
+            atom // precision.bytes,
+            tensor.stride_1,
+            tensor.stride_2,
         )
         fault = fault or layout.fault()
         if fault is None and layout.bytes > self._bytes[tensor.mem_id].size - tensor.offset:
             fault = "ends behind its memory, by its strides"
         if fault is not None:
             raise CompileError(f"tensor '{tensor.name}' {fault}")
-        return layout
+        return layout, precision
+
+
+def tensor_dtype(tensor: Tensor) -> np.dtype[np.generic]:
+    """Return the type of a tensor's elements; raise CompileError for a type that is not run."""
+    if tensor.data_type not in _PRECISIONS:
+        kinds = ", ".join(map(str, _PRECISIONS))
+        raise CompileError(
+            f"tensor '{tensor.name}' has type {tensor.data_type}, must be one of {kinds}"
+        )
+    return np.dtype(DTYPES[_PRECISIONS[tensor.data_type]])
 
 
 def bound_tensors(tables: Tables, flag: MemoryFlags) -> list[Tensor]:

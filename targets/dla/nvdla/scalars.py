@@ -20,8 +20,10 @@ class Scalar(NamedTuple):
         """Return the bytes of a number."""
         return struct.calcsize(self.code)
 
-    def holds(self, value: int) -> bool:
+    def holds(self, value: float) -> bool:
         """Report whether a value is in the range of the type."""
+        if self.code == "f":
+            return abs(value) < 2.0**128
         bits = 8 * self.size
         if self.code.isupper():
             return 0 <= value < 1 << bits
@@ -36,6 +38,7 @@ U32 = Annotated[int, Scalar("uint", "I")]
 I32 = Annotated[int, Scalar("int", "i")]
 U64 = Annotated[int, Scalar("ulong", "Q")]
 I64 = Annotated[int, Scalar("long", "q")]
+F32 = Annotated[float, Scalar("float", "f")]
 
 
 class Field(NamedTuple):

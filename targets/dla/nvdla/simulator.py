@@ -5,17 +5,21 @@ of `reference` do not compute is refused before anything runs.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from ....dialects.core.errors import CompileError, Diagnostic
 from .configuration import Configuration
-from .dla_task import DlaTask, Operation, Tables, dla_tasks
+from .cpu.descriptors import EmulatorTask, decode_emulator_task
+from .cpu.emulator import emulate
+from .dla_task import DlaTask, Operation, Tables, decode_task, submitted
+from .features import images_of, precisions_of
 from .firmware import is_fed, replay
 from .linter import lint
 from .loadable import Interface, Loadable, MemoryFlags
 from .memories import Memories, bound_tensors
-from .network import Cube, Storage
+from .network import Cube, Precision, Storage
 from .operations import (
     ENGINE_TYPES,
     BdmaSurface,
@@ -27,13 +31,12 @@ from .operations import (
     PdpOperation,
     RubikOperation,
     SdpOperation,
-    SdpStage,
     SdpSurface,
     TwoCubes,
 )
 from .reference import bdma, cdp, convolution, pdp, rubik, sdp
-from .reference.arithmetic import Integers
 from .reference.lookup import table_fault
+from .stage_operands import stage_operands
 from .surfaces import Array, unpack_weights
 
 Observer = Callable[[Operation, Array], None]
@@ -45,17 +48,17 @@ def run(
     inputs: Sequence[Array],
     observe: Observer | None = None,
 ) -> list[Array]:
-    """Return the outputs, int8 [C, H, W], for inputs of that kind, both in the order of binding.
+    """Return the outputs [C, H, W] for inputs of that kind, both in the order of binding.
 
-    `observe` is called with each operation that computes, and its result: for a convolution its
-    accumulators.
+    They are int8, int16 or float16, as their tensors are. `observe` is called with each operation
+    that computes, and its result: for a convolution its accumulators.
     Raises CompileError with all faults that the linter finds, with all operations that are not
     simulated, and for other inputs than the loadable's.
     """
     tables = Tables(loadable)
     _require_none([(each.where, each.message) for each in lint(loadable, configuration)])
-    tasks = list(dla_tasks(tables))
-    _require_none(_not_simulated(tables, tasks))
+    tasks = _decoded(tables)
+    _require_none(_not_simulated(tasks))
     memories = Memories(tables, configuration)
     tensors = bound_tensors(tables, MemoryFlags.INPUT)
     if len(inputs) != len(tensors):
@@ -63,7 +66,10 @@ def run(
     for tensor, image in zip(tensors, inputs, strict=True):
         memories.bind(tensor, image)
     for task in tasks:
-        _TaskRun(task, memories, observe).run()
+        if isinstance(task, DlaTask):
+            _TaskRun(task, memories, observe).run()
+        else:
+            _emulate(task, memories)
     return [memories.output(tensor) for tensor in bound_tensors(tables, MemoryFlags.OUTPUT)]
 
 
@@ -72,16 +78,32 @@ def _require_none(faults: list[tuple[str, str]]) -> None:
         raise CompileError([Diagnostic(where, message) for where, message in faults])
 
 
-def _not_simulated(tables: Tables, tasks: Sequence[DlaTask]) -> list[tuple[str, str]]:
+def _decoded(tables: Tables) -> list[DlaTask | EmulatorTask]:
+    found: list[DlaTask | EmulatorTask] = []
+    for task in submitted(tables):
+        is_dla = task.interface == Interface.DLA1
+        found.append((decode_task if is_dla else decode_emulator_task)(tables, task))
+    return found
+
+
+def _emulate(task: EmulatorTask, memories: Memories) -> None:
+    for each in task.operations:
+        source, destination = (
+            memories.bytes_at(task, end.address)[end.offset :]
+            for end in (each.source, each.destination)
+        )
+        emulate(each, source, destination)
+
+
+def _not_simulated(tasks: Sequence[DlaTask | EmulatorTask]) -> list[tuple[str, str]]:
     found: list[tuple[str, str]] = []
-    for task in tables.loadable.task_list:
-        if task.interface != Interface.DLA1:
-            found.append((f"task {task.id}", "does not run on NVDLA, and is not simulated"))
     for task in tasks:
-        for each in task.operations:
-            reason = _reason(each)
-            if reason is not None:
-                found.append((str(each), f"needs {reason}, which the simulator does not compute"))
+        if isinstance(task, DlaTask):
+            for each in task.operations:
+                reason = _reason(each)
+                if reason is not None:
+                    message = f"needs {reason}, which the simulator does not compute"
+                    found.append((str(each), message))
     return found
 
 
@@ -108,6 +130,13 @@ def _is_split(descriptor: Descriptor) -> bool:
     return isinstance(descriptor, RubikOperation) and descriptor.mode == rubik.SPLIT
 
 
+def _moved(cube: Cube, distance: int) -> Cube:
+    """Return a cube that is farther on in memory."""
+    if cube.storage == Storage.ON_THE_FLY:
+        return cube
+    return replace(cube, offset=cube.offset + distance)
+
+
 class _TaskRun:
     """A task that runs, and the values that one engine hands to the next."""
 
@@ -119,7 +148,7 @@ class _TaskRun:
     def run(self) -> None:
         """Run the operations; those that run as one hand their results on."""
         for chain in replay(self.task.operations, self.task.network.heads).chains:
-            values: Integers | None = None
+            values: Array | None = None
             for number in chain:
                 operation = self.task.operations[number]
                 if isinstance(operation.surface, BdmaSurface):
@@ -137,52 +166,76 @@ class _TaskRun:
             source = self.memories.bytes_at(self.task, each.source)
             bdma.copy(source, self.memories.bytes_at(self.task, each.destination), each)
 
-    def _result(self, operation: Operation, fed: Integers | None) -> Integers:
+    def _result(self, operation: Operation, fed: Array | None) -> Array:
         """Return the result of an operation, and store it where it is not handed on.
 
         Raises ValueError for cubes whose sizes do not match.
         """
         surface = operation.surface
         assert isinstance(surface, ConvSurface | SdpSurface | TwoCubes)
-        if is_fed(surface):
+        images, apart = images_of(operation.descriptor)
+        if images == 1:
+            return self._image(operation, surface.source, surface.destination, fed)
+        if fed is not None and (fed.ndim != 4 or len(fed) != images):
+            raise ValueError(f"has a batch of {images}, must be that of the convolution")
+        results = [
+            self._image(
+                operation,
+                _moved(surface.source, apart * number),
+                _moved(surface.destination, apart * number),
+                None if fed is None else fed[number],
+            )
+            for number in range(images)
+        ]
+        return np.stack(results)
+
+    def _image(
+        self, operation: Operation, source: Cube, destination: Cube, fed: Array | None
+    ) -> Array:
+        """Return the result of one image, and store it where it is not handed on."""
+        assert not isinstance(operation.surface, BdmaSurface)
+        if is_fed(operation.surface):
             assert fed is not None, "the firmware starts no operation that nothing feeds"
-            source = fed
+            image = fed
         else:
-            source = self._source(operation.descriptor, surface.source)
-        result = self._computed(operation, source)
-        cube = surface.destination
-        if result.shape != (cube.channels, cube.height, cube.width):
-            stated = f"{cube.channels}x{cube.height}x{cube.width}"
+            image = self._source(operation.descriptor, source)
+        result = self._computed(operation, image)
+        if result.shape != (destination.channels, destination.height, destination.width):
+            stated = f"{destination.channels}x{destination.height}x{destination.width}"
             shape = "x".join(map(str, result.shape))
             raise ValueError(f"'destination' is {stated}, the result is {shape}")
+        _, target = precisions_of(operation.descriptor)
         if _is_split(operation.descriptor):
-            self.memories.planes(self.task, cube)[...] = result
-        elif cube.storage != Storage.ON_THE_FLY:
-            self.memories.write(self.task, cube, result)
+            self.memories.planes(self.task, destination, Precision(target))[...] = result
+        elif destination.storage != Storage.ON_THE_FLY:
+            self.memories.write(self.task, destination, result, Precision(target))
         return result
 
-    def _source(self, descriptor: Descriptor, cube: Cube) -> Integers:
+    def _source(self, descriptor: Descriptor, cube: Cube) -> Array:
         is_merge = isinstance(descriptor, RubikOperation) and descriptor.mode == rubik.MERGE
         read = self.memories.planes if is_merge else self.memories.read
-        return read(self.task, cube).astype(np.int64)
+        return read(self.task, cube, Precision(precisions_of(descriptor)[0]))
 
-    def _computed(self, operation: Operation, source: Integers) -> Integers:
+    def _computed(self, operation: Operation, source: Array) -> Array:
         descriptor, surface = operation.descriptor, operation.surface
         if isinstance(descriptor, ConvOperation) and isinstance(surface, ConvSurface):
-            return convolution.convolve(source, self._weights(descriptor, surface), descriptor)
+            weights = self._weights(descriptor, surface)
+            block = self.memories.configuration.macs_channels
+            return convolution.convolve(source, weights, descriptor, block)
         if isinstance(descriptor, SdpOperation) and isinstance(surface, SdpSurface):
             return sdp.process(
                 source,
                 descriptor,
-                self._operands(descriptor.x1, surface.x1, source),
-                self._operands(descriptor.x2, surface.x2, source),
-                self._operands(descriptor.y, surface.y, source),
+                self._operands(descriptor, "x1", surface.x1, source),
+                self._operands(descriptor, "x2", surface.x2, source),
+                self._operands(descriptor, "y", surface.y, source),
                 self._lut(descriptor.lut, descriptor.y.activation == sdp.TABLE),
             )
         if isinstance(descriptor, RubikOperation) and isinstance(surface, TwoCubes):
             if descriptor.mode != rubik.CONTRACT:
                 return source
-            atom = self.memories.configuration.atom
+            precision = Precision(descriptor.precision)
+            atom = self.memories.configuration.atom_elements(precision)
             return rubik.contract(source, descriptor, surface.destination.channels, atom)
         if isinstance(descriptor, CdpOperation):
             lut = self._lut(descriptor.lut, True)
@@ -211,34 +264,15 @@ class _TaskRun:
             operation.kernel_width,
         )
         stored = self.memories.bytes_of(self.task, surface.weights).tobytes()
-        return unpack_weights(stored, shape, self.memories.configuration)
+        precision = Precision(operation.input_precision)
+        return unpack_weights(stored, shape, self.memories.configuration, precision)
 
-    def _operands(self, stage: SdpStage, cube: Cube, source: Integers) -> sdp.Operands:
-        """Return the operands of a stage: its own two numbers, or those of its cube."""
-        if not stage.enable or not stage.kind:
-            return sdp.Operands()
-        if stage.mode == sdp.PER_LAYER:
-            alu, multiplier = np.int64(stage.alu_operand), np.int64(stage.mul_operand)
-            return _pair(stage, np.asarray(alu), np.asarray(multiplier))
-        if stage.mode == sdp.PER_ELEMENT:
-            if stage.precision:
-                raise ValueError("has operands of 2 bytes for each element, must have 1 byte")
-            image = self.memories.read(self.task, cube).astype(np.int64)
-            if image.shape != source.shape:
-                raise ValueError(f"has operands {image.shape}, must be {source.shape}")
-            return _pair(stage, image, image)
-        operands = 2 if stage.kind == sdp.BOTH else 1
-        dtype = np.dtype("<i2" if stage.precision else np.int8)
-        stored = self.memories.bytes_of(self.task, cube).tobytes()
-        count = len(source) * operands
-        if len(stored) < count * dtype.itemsize:
-            raise ValueError(f"has {len(stored)} bytes of operands for {len(source)} channels")
-        pairs = np.frombuffer(stored, dtype, count).astype(np.int64).reshape(-1, operands)
-        return _pair(stage, pairs[:, 0, None, None], pairs[:, -1, None, None])
-
-
-def _pair(stage: SdpStage, alu: Integers, multiplier: Integers) -> sdp.Operands:
-    """Return those of the two that a stage uses."""
-    return sdp.Operands(
-        alu if stage.kind & sdp.ALU else None, multiplier if stage.kind & sdp.MULTIPLY else None
-    )
+    def _operands(
+        self, operation: SdpOperation, name: str, cube: Cube, source: Array
+    ) -> sdp.Operands:
+        """Return the operands of a stage; only one for the whole layer has no cube."""
+        stage = getattr(operation, name)
+        in_memory = stage.enable and stage.kind and stage.mode != sdp.PER_LAYER
+        memory = self.memories.bytes_of(self.task, cube) if in_memory else None
+        elements = self.memories.configuration.atom_elements(Precision(operation.source_precision))
+        return stage_operands(stage, cube, memory, source.shape, elements)

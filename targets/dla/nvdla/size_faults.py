@@ -3,12 +3,15 @@
 from collections.abc import Iterator
 
 from .configuration import Configuration
-from .network import Precision
+from .network import Precision, Storage
 from .operations import ConvOperation, ConvSurface, PdpOperation, TwoCubes
 from .surfaces import WEIGHT_UNIT, bank_use, entries_per_slice
 
 FEATURE = 36
 """The format of feature data; smaller numbers are formats of images."""
+
+LARGEST_WINDOW, MOST_SPLITS = 8, 64
+"""What pools have at most: sizes and strides of windows, and parts of the width."""
 
 
 def conv_faults(
@@ -18,6 +21,10 @@ def conv_faults(
     banks = operation.data_banks + operation.weight_banks
     if banks > configuration.banks:
         yield f"needs {banks} banks of CBUF, {configuration.name} has {configuration.banks}"
+    converter = operation.output_converter
+    if converter.scale != 1 or converter.offset:
+        has = f"scale {converter.scale} and offset {converter.offset}"
+        yield f"has an output converter with {has}, must truncate alone"
     if not (operation.data_banks and operation.weight_banks):
         yield "has no banks of CBUF for data or for weights, must have both"
     if surface.weights.size % WEIGHT_UNIT:
@@ -72,7 +79,7 @@ def _entry_faults(
         yield f"has {operation.entries_per_slice} entries per row in CBUF, must be {entries}"
     rows = (operation.kernel_height - 1) * operation.dilation_y + 1
     rows = min(max(rows, 1), operation.height_csc)
-    needed = bank_use(configuration, entries, rows, 0).data
+    needed = bank_use(configuration, entries * max(operation.batch, 1), rows, 0).data
     if operation.data_banks < needed:
         yield f"has {operation.data_banks} banks for data, a window of rows needs {needed}"
 
@@ -92,8 +99,31 @@ def pool_faults(operation: PdpOperation, surface: TwoCubes) -> Iterator[str]:
         yield f"has output {stated}, its window and strides give {width}x{height}"
     if source.channels != destination.channels:
         yield f"has {destination.channels} channels of output, {source.channels} of input"
-    if max(kernel) > 8:
-        yield f"has a window of {kernel[0]}x{kernel[1]}, must be 8x8 or less"
+    if max(kernel) > LARGEST_WINDOW:
+        most = f"{LARGEST_WINDOW}x{LARGEST_WINDOW}"
+        yield f"has a window of {kernel[0]}x{kernel[1]}, must be {most} or less"
+    if max(operation.stride_x, operation.stride_y) > LARGEST_WINDOW:
+        strides = f"{operation.stride_x} and {operation.stride_y}"
+        yield f"has strides {strides}, must be {LARGEST_WINDOW} or less"
+    yield from _split_faults(operation, surface)
+
+
+def _split_faults(operation: PdpOperation, surface: TwoCubes) -> Iterator[str]:
+    """Yield the faults of a pool that is computed in parts of the width."""
+    splits = operation.splits
+    if not 1 <= splits <= MOST_SPLITS:
+        yield f"has {splits} parts of the width, must be 1 to {MOST_SPLITS}"
+    elif splits > 1:
+        if surface.source.storage == Storage.ON_THE_FLY:
+            yield f"has {splits} parts of the width, must be 1 on the fly"
+        ends = (("input", surface.source), ("output", surface.destination))
+        for end, cube in ends:
+            first, middle, last = (
+                getattr(operation, f"{end}_width_{part}") for part in ("first", "middle", "last")
+            )
+            total = first + middle * (splits - 2) + last
+            if total != cube.width:
+                yield f"has parts of {end} with {total} columns in all, must be {cube.width}"
 
 
 def output_size(size: int, pads: int, kernel: int, dilation: int, stride: int) -> int:

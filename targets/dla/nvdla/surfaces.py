@@ -88,9 +88,16 @@ def pack(image: Array, layout: SurfaceLayout, memory: npt.NDArray[np.uint8]) -> 
 
 def unpack(layout: SurfaceLayout, memory: npt.NDArray[np.uint8], precision: Precision) -> Array:
     """Return the image [C, H, W] that memory, u8 [bytes] or more, contains."""
-    atoms = np.ascontiguousarray(_view(layout, memory)).view(DTYPES[precision])
+    atoms = view_atoms(layout, memory, np.dtype(DTYPES[precision]))
     planes = atoms.transpose(0, 3, 1, 2).reshape(-1, layout.height, layout.width)
-    return planes[: layout.channels]
+    return np.ascontiguousarray(planes[: layout.channels])
+
+
+def view_atoms(
+    layout: SurfaceLayout, memory: npt.NDArray[np.uint8], dtype: np.dtype[np.generic]
+) -> Array:
+    """Return a copy of the atoms that memory contains, [surfaces, H, W, elements of an atom]."""
+    return np.ascontiguousarray(_view(layout, memory)).view(dtype)
 
 
 def _view(layout: SurfaceLayout, memory: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:

@@ -32,6 +32,11 @@ def extent(transfer: Transfer, line: int, surface: int) -> int:
     return last + transfer.line_size
 
 
+def transfer_bytes(transfer: Transfer) -> int:
+    """Return the bytes that a transfer copies."""
+    return transfer.line_size * transfer.line_repeat * transfer.surface_repeat
+
+
 def copy(source: Bytes, destination: Bytes, transfer: Transfer) -> None:
     """Copy the lines of a transfer; both arrays have the `extent` of their end, or more."""
     for surface in range(transfer.surface_repeat):

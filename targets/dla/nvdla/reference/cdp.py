@@ -1,39 +1,51 @@
-"""The cross-channel data processor: local response normalisation of int8 by look-up tables."""
+"""The cross-channel data processor: local response normalisation by look-up tables."""
+
+from dataclasses import replace
 
 import numpy as np
+import numpy.typing as npt
 
+from ..network import Precision
 from ..operations import CdpOperation, Lut
 from .arithmetic import Integers, convert, saturate, shift_right
-from .lookup import Table, choose, find, outside, tables
+from .cdp_fp16 import normalize_fp16
+from .lookup import Table, choose, find, outside, signed, tables
 
 _VALUE_BITS = 38
 _FRACTION_BITS = 16
-_INPUT_BITS, _RESULT_BITS = 9, 16
+_BITS = {Precision.INT8: 8, Precision.INT16: 16}
+_RESULT_BITS = 16
 WINDOWS = (3, 5, 7, 9)
 
 
 def unsupported(operation: CdpOperation) -> str | None:
     """Explain what of an operation is not computed here, None if all is."""
-    if operation.input_precision or operation.output_precision:
-        return "other precisions than int8"
+    if operation.input_precision != operation.output_precision:
+        return "conversion of precision"
     if operation.local_size not in WINDOWS:
         return f"windows of {operation.local_size} channels"
-    if operation.input_converter.offset:
-        return "an offset of the input"
     return None
 
 
-def normalize(image: Integers, operation: CdpOperation, lut: Lut) -> Integers:
-    """Return the results [C, H, W], in the range of int8, of an image [C, H, W].
+def normalize(
+    image: npt.NDArray[np.generic], operation: CdpOperation, lut: Lut
+) -> npt.NDArray[np.generic]:
+    """Return the results [C, H, W] of an image [C, H, W]: int64, or float16 for fp16.
 
     A value is multiplied by the table's result for the sum of the squares of the channels around
-    it; channels that do not exist are 0. The converters are always used, as the firmware does.
+    it; channels that do not exist are 0. The converters of integers are always used, as the
+    firmware does.
     """
-    values = saturate(convert(image, operation.input_converter), _INPUT_BITS)
+    if operation.input_precision == Precision.FP16:
+        return normalize_fp16(image, operation, lut)
+    bits = _BITS[Precision(operation.input_precision)]
+    converter = operation.input_converter
+    converter = replace(converter, offset=signed(converter.offset, bits))
+    values = saturate(convert(image.astype(np.int64), converter), bits + 1)
     sums = values if operation.bypass_square_sum else _sums(values * values, operation.local_size)
     factors = _factors(sums, lut)
     results = factors if operation.bypass_output_multiplier else factors * values
-    return saturate(convert(results, operation.output_converter), 8)
+    return saturate(convert(results, operation.output_converter), bits)
 
 
 def _sums(squares: Integers, size: int) -> Integers:

@@ -1,10 +1,15 @@
-"""The convolution core: multiply int8 data and weights, and accumulate in 32 bits."""
+"""The convolution core: multiply data and weights, and accumulate; integers in 32 bits."""
 
 import numpy as np
 import numpy.typing as npt
 
+from ..network import Precision
 from ..operations import ConvOperation
-from .arithmetic import ACCUMULATOR_BITS, Integers, saturate, shift_right
+from .arithmetic import ACCUMULATOR_BITS, saturate, shift_right
+from .convolution_fp16 import convolve_fp16
+
+CHANNELS_AT_ONCE = 64
+"""The channels whose products are summed at once where a configuration does not say."""
 
 
 def unsupported(operation: ConvOperation) -> str | None:
@@ -25,19 +30,26 @@ def unsupported(operation: ConvOperation) -> str | None:
             return name
     if operation.data_format != 36:
         return f"images of format {operation.data_format}"
-    if operation.batch > 1:
-        return f"batches of {operation.batch}"
     if operation.input_converter.enable:
         return "conversion of the input"
-    if operation.input_precision or operation.output_precision:
-        return "other precisions than int8"
+    if operation.input_precision != operation.output_precision:
+        return "conversion of the precision of the input"
     return None
 
 
 def convolve(
-    image: npt.NDArray[np.generic], weights: npt.NDArray[np.generic], operation: ConvOperation
-) -> Integers:
-    """Return the accumulators [K, H', W'] of an image [C, H, W] and weights [K, C, R, S]."""
+    image: npt.NDArray[np.generic],
+    weights: npt.NDArray[np.generic],
+    operation: ConvOperation,
+    block: int = CHANNELS_AT_ONCE,
+) -> npt.NDArray[np.generic]:
+    """Return the accumulators [K, H', W'] of an image [C, H, W] and weights [K, C, R, S].
+
+    They are int64, or float32 for fp16, whose result depends on the `block` of channels that are
+    summed at once.
+    """
+    if operation.input_precision == Precision.FP16:
+        return convolve_fp16(image, weights, operation, block)
     top, left = operation.pad_top, operation.pad_left
     pads = ((0, 0), (top, operation.pad_bottom), (left, operation.pad_right))
     padded = np.pad(image.astype(np.float64), pads, constant_values=operation.pad_value)
@@ -49,7 +61,7 @@ def convolve(
             rows = slice(y, y + operation.stride_y * (height - 1) + 1, operation.stride_y)
             columns = slice(x, x + operation.stride_x * (width - 1) + 1, operation.stride_x)
             window = padded[:, rows, columns].reshape(len(image), -1)
-            # Sums of products of 8-bit integers are exact in float64, and fast.
+            # Sums of products of integers of 16 bits are exact in float64, and fast.
             sums += weights[:, :, r, s].astype(np.float64) @ window
     values = sums.astype(np.int64).reshape(len(weights), height, width)
     shifted = shift_right(values, operation.output_converter.truncate)

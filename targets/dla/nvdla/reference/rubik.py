@@ -4,25 +4,25 @@ Its other modes, split and merge, copy between surfaces and planes, and compute 
 """
 
 import numpy as np
+import numpy.typing as npt
 
 from ..operations import RubikOperation
-from .arithmetic import Integers
 
 CONTRACT, SPLIT, MERGE = range(3)
 
 
 def unsupported(operation: RubikOperation) -> str | None:
     """Explain what of an operation is not computed here, None if all is."""
-    if operation.precision:
-        return "other precisions than int8"
     return f"mode {operation.mode}" if operation.mode > MERGE else None
 
 
-def contract(image: Integers, operation: RubikOperation, channels: int, atom: int) -> Integers:
+def contract(
+    image: npt.NDArray[np.generic], operation: RubikOperation, channels: int, atom: int
+) -> npt.NDArray[np.generic]:
     """Return the image [channels, H * stride_y, W * stride_x] of an image [C, H, W].
 
-    The input has, for each row and then column of a stride, the channels in whole atoms. Raises
-    ValueError for an input of another number of atoms.
+    The input has, for each row and then column of a stride, the channels in whole atoms of `atom`
+    channels. Raises ValueError for an input of another number of atoms.
     """
     stride_y, stride_x = operation.stride_y, operation.stride_x
     group = -(-channels // atom) * atom

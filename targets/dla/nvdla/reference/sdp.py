@@ -1,38 +1,42 @@
-"""The single data processor: up to three stages, value by value, then a converter to int8."""
-
-from dataclasses import dataclass
+"""The single data processor: up to three stages, value by value, then a converter."""
 
 import numpy as np
+import numpy.typing as npt
 
+from ..network import Precision
 from ..operations import Converter, Lut, SdpOperation, SdpStage
 from .arithmetic import ACCUMULATOR_BITS, Integers, convert, saturate, shift_right
+from .floats import float16_of, from_integers
 from .lookup import Table, choose, find, outside, tables
+from .sdp_fp16 import process_fp16
+from .stages import (
+    ALU,
+    BOTH,
+    EQUAL,
+    MAX,
+    MIN,
+    NO_OPERANDS,
+    PER_ELEMENT,
+    PER_LAYER,
+    PRELU,
+    RELU,
+    SUM,
+    TABLE,
+    Operands,
+)
+from .stages import MULTIPLY as MULTIPLY
+from .stages import PER_CHANNEL as PER_CHANNEL
 
-MAX, MIN, SUM, EQUAL = range(4)
-MULTIPLY, ALU, BOTH = 1, 2, 3
-PER_LAYER, PER_CHANNEL, PER_ELEMENT = range(3)
-RELU, TABLE, PRELU = 1, 2, 3
 _SHIFT_BITS = 6
 _FRACTION_BITS = 35
-
-
-@dataclass(frozen=True)
-class Operands:
-    """The operands of a stage, which broadcast to [C, H, W]; None where a stage has none."""
-
-    alu: Integers | None = None
-    multiplier: Integers | None = None
-
-
-NO_OPERANDS = Operands()
+_RESULT_BITS = {Precision.INT8: 8, Precision.INT16: 16, Precision.FP16: 17}
 
 
 def unsupported(operation: SdpOperation) -> str | None:
     """Explain what of an operation is not computed here, None if all is."""
-    if operation.source_precision or operation.destination_precision:
-        return "other precisions than int8"
-    if operation.batch > 1:
-        return f"batches of {operation.batch}"
+    ends = operation.source_precision, operation.destination_precision
+    if ends == (Precision.FP16, Precision.INT8):
+        return "conversion of fp16 to int8"
     if operation.conv_mode:
         return "Winograd"
     if operation.y.enable and operation.y.activation == RELU:
@@ -41,7 +45,8 @@ def unsupported(operation: SdpOperation) -> str | None:
         if stage.enable and stage.activation == TABLE:
             return "a look-up table in a stage X"
         operands = max(abs(stage.alu_operand), abs(stage.mul_operand))
-        if stage.enable and stage.mode == PER_LAYER and operands >> 15:
+        is_integer = operation.source_precision != Precision.FP16
+        if stage.enable and stage.mode == PER_LAYER and is_integer and operands >> 15:
             return "operands of more than 16 bits in a stage X"
     stages = (operation.x1, operation.x2, operation.y)
     return next((reason for each in stages if (reason := _unsupported(each))), None)
@@ -54,26 +59,28 @@ def _unsupported(stage: SdpStage) -> str | None:
         return "comparison"
     if stage.kind > BOTH or stage.mode > PER_ELEMENT or stage.activation > PRELU:
         return f"kind {stage.kind}, mode {stage.mode}, activation {stage.activation} of a stage"
-    if stage.kind == BOTH and stage.mode == PER_ELEMENT:
-        return "two operands for each element"
     if max(stage.shift, stage.truncate) >> _SHIFT_BITS:
         return "shifts by more than 63"
     return None
 
 
 def process(
-    values: Integers,
+    values: npt.NDArray[np.generic],
     operation: SdpOperation,
     x1: Operands = NO_OPERANDS,
     x2: Operands = NO_OPERANDS,
     y: Operands = NO_OPERANDS,
     lut: Lut | None = None,
-) -> Integers:
-    """Return the results [C, H, W], in the range of int8, of accumulators or of int8 values.
+) -> npt.NDArray[np.generic]:
+    """Return the results [C, H, W] of accumulators, or of values of the source.
 
-    The output converter is always used, as the firmware does. The table is for a stage Y that has
-    one as its activation.
+    They are int64 in the range of the destination, float16, or int16 of fp16. The converter of
+    integers is always used, as the firmware does. The table is for a stage Y that has one as its
+    activation.
     """
+    if operation.source_precision == Precision.FP16:
+        return process_fp16(values, operation, x1, x2, y, lut)
+    values = values.astype(np.int64)
     if operation.x1.enable:
         values = _stage_x(values, operation.x1, x1)
     if operation.x2.enable:
@@ -83,7 +90,9 @@ def process(
         if operation.y.activation == TABLE:
             assert lut is not None, "the simulator passes the table of a stage that needs it"
             values = look_up(values, lut)
-    return saturate(convert(values, operation.converter), 8)
+    destination = Precision(operation.destination_precision)
+    result = saturate(convert(values, operation.converter), _RESULT_BITS[destination])
+    return float16_of(from_integers(result)) if destination == Precision.FP16 else result
 
 
 def _stage_x(values: Integers, stage: SdpStage, operands: Operands) -> Integers:
@@ -120,9 +129,7 @@ def _converted(operand: Integers, stage: SdpStage, converter: Converter) -> Inte
 
 
 def _alu(values: Integers, operand: Integers, kind: int) -> Integers:
-    if kind == SUM:
-        return values + operand
-    return np.maximum(values, operand) if kind == MAX else np.minimum(values, operand)
+    return {SUM: np.add, MAX: np.maximum, MIN: np.minimum}[kind](values, operand)
 
 
 def look_up(values: Integers, lut: Lut) -> Integers:

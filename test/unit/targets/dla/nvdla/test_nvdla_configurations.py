@@ -90,6 +90,8 @@ def test_a_fourth_configuration_is_data_alone(middle: Configuration) -> None:
         ('["CONV", "SDP"]', '["CONF"]', "must be a list of BDMA, CONV, SDP"),
         ("sdp_lut = false", "sdp_lut = 0", "'sdp_lut' is 0, must be true or false"),
         ("[middle]", "middle = 3\n[other]", "'middle' must be a table"),
+        ("atom = 16", "atom = 16\nrates = 3", "'middle.rates' must be a table"),
+        ("atom = 16", "atom = 16\nrates.pdp_elements = 1", "lacks or does not know: cdp_elements"),
         ("[middle]", "[middle", "a.toml: error: "),
     ],
 )

@@ -16,7 +16,8 @@ from trivium.targets.dla.nvdla.operations import (
 from trivium.targets.dla.nvdla.reference.arithmetic import convert, saturate, shift_right
 from trivium.targets.dla.nvdla.reference.convolution import convolve
 from trivium.targets.dla.nvdla.reference.pdp import AVERAGE, MAXIMUM, MINIMUM, pool
-from trivium.targets.dla.nvdla.reference.sdp import (
+from trivium.targets.dla.nvdla.reference.sdp import process
+from trivium.targets.dla.nvdla.reference.stages import (
     ALU,
     BOTH,
     MAX,
@@ -26,7 +27,6 @@ from trivium.targets.dla.nvdla.reference.sdp import (
     RELU,
     SUM,
     Operands,
-    process,
 )
 
 

@@ -1,0 +1,127 @@
+"""The cycles and bytes of one operation by itself, from the rates of a configuration.
+
+An engine computes while it loads and stores: the slower of the two counts. Engines that share the
+memory do not slow one another down here.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from .....dialects.core.errors import CompileError
+from ..configuration import Configuration, Rates
+from ..dla_task import Operation
+from ..features import precisions_of
+from ..network import Cube, Precision, Storage
+from ..operations import (
+    BdmaSurface,
+    CdpOperation,
+    ConvOperation,
+    ConvSurface,
+    PdpOperation,
+    SdpOperation,
+    TwoCubes,
+    cubes_of,
+)
+from ..reference.bdma import transfer_bytes
+from ..reference.stages import PER_LAYER
+
+_SPACES = {Storage.DRAM: "dram", Storage.SRAM: "sram"}
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What an operation costs: cycles of computing, and bytes by memory and direction."""
+
+    compute: int
+    bytes_moved: dict[str, int]
+    memory: int
+
+    @property
+    def cycles(self) -> int:
+        """Return the cycles by itself."""
+        return max(self.compute, self.memory, 1)
+
+
+def cost_of(operation: Operation, configuration: Configuration) -> Cost:
+    """Return the cost of an operation whose descriptors have no faults.
+
+    Raises CompileError for a configuration without rates.
+    """
+    rates = configuration.rates
+    if rates is None:
+        message = f"the configuration '{configuration.name}' has no rates, must have for times"
+        raise CompileError(message)
+    moved: dict[str, int] = {}
+    for space, way, count in _traffic(operation):
+        key = f"{space} {way}"
+        moved[key] = moved.get(key, 0) + count
+    memory = -(-sum(moved.values()) // rates.memory_bytes)
+    return Cost(_compute(operation, configuration, rates), moved, memory)
+
+
+def _compute(operation: Operation, configuration: Configuration, rates: Rates) -> int:
+    descriptor, surface = operation.descriptor, operation.surface
+    if isinstance(descriptor, ConvOperation) and isinstance(surface, ConvSurface):
+        return _convolution(descriptor, surface, configuration)
+    if isinstance(descriptor, SdpOperation):
+        rate = rates.sdp_y_elements if descriptor.y.enable else rates.sdp_elements
+    elif isinstance(descriptor, PdpOperation):
+        rate = rates.pdp_elements
+    elif isinstance(descriptor, CdpOperation):
+        rate = rates.cdp_elements
+    else:
+        return 0
+    assert not isinstance(surface, BdmaSurface)
+    precision = Precision(precisions_of(descriptor)[0])
+    return -(-_elements(surface.source, configuration, precision) // rate)
+
+
+def _convolution(
+    operation: ConvOperation, surface: ConvSurface, configuration: Configuration
+) -> int:
+    """Return a cycle for each group of kernels, block of channels, place in a kernel and pixel."""
+    precision = Precision(operation.input_precision)
+    groups = -(-surface.destination.channels // configuration.kernel_group(precision))
+    blocks = -(-operation.channels_csc // configuration.macs_channels)
+    places = operation.kernel_width * operation.kernel_height
+    pixels = operation.width_cmac * operation.height_cmac
+    return groups * blocks * places * pixels * operation.batch
+
+
+def _elements(cube: Cube, configuration: Configuration, precision: Precision) -> int:
+    """Return the elements of whole atoms; the cube on the fly has the same sizes."""
+    atom = configuration.atom_elements(precision)
+    return -(-cube.channels // atom) * atom * cube.height * cube.width
+
+
+def _traffic(operation: Operation) -> Iterator[tuple[str, str, int]]:
+    """Yield memory, direction and bytes."""
+    surface = operation.surface
+    if isinstance(surface, BdmaSurface):
+        for transfer in surface.transfers[: surface.count]:
+            count = transfer_bytes(transfer)
+            yield _SPACES[Storage(surface.source_type)], "read", count
+            yield _SPACES[Storage(surface.destination_type)], "written", count
+        return
+    for name, cube in cubes_of(surface):
+        if cube.storage == Storage.ON_THE_FLY or not _is_used(operation, name):
+            continue
+        way = "written" if name == "destination" else "read"
+        yield _SPACES[Storage(cube.storage)], way, _bytes(operation, name, cube)
+
+
+def _bytes(operation: Operation, name: str, cube: Cube) -> int:
+    """Return the bytes of the data of a cube, without gaps; of weights and operands, its size."""
+    if name not in ("source", "destination"):
+        return cube.size
+    source, destination = precisions_of(operation.descriptor)
+    size = Precision(destination if name == "destination" else source).bytes
+    return cube.channels * cube.height * cube.width * size
+
+
+def _is_used(operation: Operation, name: str) -> bool:
+    descriptor = operation.descriptor
+    if not isinstance(descriptor, SdpOperation) or isinstance(operation.surface, TwoCubes):
+        return True
+    stage = {"x1": descriptor.x1, "x2": descriptor.x2, "y": descriptor.y}.get(name)
+    return stage is None or bool(stage.enable and stage.kind and stage.mode != PER_LAYER)

@@ -1,0 +1,96 @@
+"""When the operations of a task run: engines are queues, and operations wait for notifications.
+
+An engine has two groups of registers: an operation is programmed when the one before the last has
+ended, and starts when the last one has, and what it waits for. Operations that hand results on run
+as long as the slowest of them.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ...core.simulator import PacketRun, Report
+from ..configuration import Configuration
+from ..dla_task import DlaTask, Operation
+from ..firmware import replay
+from ..network import Event
+from ..operations import ENGINE_TYPES
+from .cycles import Cost, cost_of
+
+
+@dataclass(frozen=True)
+class TaskTime:
+    """The runs of a task's operations, and the cost of each by itself."""
+
+    task: DlaTask
+    costs: tuple[Cost, ...]
+    report: Report
+
+    def text(self) -> str:
+        """Return a line for each operation in order of its start, and the timeline."""
+        lines = [self._line(run) for run in self.report.runs]
+        return "\n".join([*lines, self.report.text()])
+
+    def _line(self, run: PacketRun) -> str:
+        cost = self.costs[run.number]
+        moved = sum(cost.bytes_moved.values())
+        own = f"{cost.compute} to compute, {cost.memory} for {moved} bytes"
+        return f"{run.name}: cycles {run.start} to {run.end}, {own}"
+
+
+def task_time(task: DlaTask, configuration: Configuration) -> TaskTime:
+    """Return when the operations of a task run; the linter must have found no faults."""
+    costs = tuple(cost_of(each, configuration) for each in task.operations)
+    ends: dict[int, int] = {}
+    starts: dict[int, int] = {}
+    queues: list[list[int]] = [[] for _ in ENGINE_TYPES]
+    runs: list[PacketRun] = []
+    for chain in replay(task.operations, task.network.heads).chains:
+        members = [task.operations[number] for number in chain]
+        start = max(_ready(each, task.operations, queues, starts, ends) for each in members)
+        end = start + max(costs[number].cycles for number in chain)
+        for each in members:
+            queues[each.engine].append(each.number)
+            starts[each.number], ends[each.number] = start, end
+            name = ENGINE_TYPES[each.engine].name
+            runs.append(PacketRun(each.number, name, start, end, str(each)))
+    moved: dict[str, int] = {}
+    for cost in costs:
+        for key, count in cost.bytes_moved.items():
+            moved[key] = moved.get(key, 0) + count
+    return TaskTime(task, costs, Report(tuple(sorted(runs, key=_place)), moved))
+
+
+def _place(run: PacketRun) -> tuple[int, int]:
+    return run.start, run.number
+
+
+def _ready(
+    operation: Operation,
+    operations: Sequence[Operation],
+    queues: Sequence[Sequence[int]],
+    starts: dict[int, int],
+    ends: dict[int, int],
+) -> int:
+    """Return the cycle from which an operation can run: its engine is free, it was notified."""
+    ready = [ends[number] for number in queues[operation.engine][-1:]]
+    for other in operations:
+        if other.number not in ends:
+            continue
+        for consumer in other.dependency.consumers:
+            if consumer.operation == operation.number:
+                ready.append(_notified(other, consumer.event, queues, starts, ends))
+    return max(ready, default=0)
+
+
+def _notified(
+    other: Operation,
+    event: int,
+    queues: Sequence[Sequence[int]],
+    starts: dict[int, int],
+    ends: dict[int, int],
+) -> int:
+    if event == Event.PROGRAMMED:
+        queue = queues[other.engine]
+        place = queue.index(other.number)
+        return ends[queue[place - 2]] if place > 1 else 0
+    return starts[other.number] if event == Event.ENABLED else ends[other.number]
