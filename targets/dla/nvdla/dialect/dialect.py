@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
-from typing import TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -34,10 +34,9 @@ def need_images(what: str, x: Tensor, *dtypes: str) -> Shape:
     return x.shape
 
 
-def each(compute: Callable[..., Integers], *batches: Array) -> Array:
-    """Return the results of a function for each image of batches, which have as many images."""
-    images = zip(*batches, strict=True)
-    return np.stack([compute(*(image.astype(np.int64) for image in group)) for group in images])
+def each(compute: Callable[[Integers], Integers], batch: Array) -> Array:
+    """Return the results of a function for each image of a batch."""
+    return np.stack([compute(image.astype(np.int64)) for image in batch])
 
 
 def spell(descriptor: object) -> str:
@@ -60,7 +59,7 @@ def parse(descriptor: D, text: str) -> D:
         if not number.removeprefix("-").isdigit():
             raise Invalid(f"has '{word}', must be a field and a number, as in '{name}=1'")
         given[name] = int(number)
-    return replace(descriptor, **given)  # pyright: ignore[reportArgumentType]
+    return cast(D, replace(cast(Any, descriptor), **given))
 
 
 def window_sizes(

@@ -77,9 +77,12 @@ class Sdp(EngineOp, dialect=NVDLA):
         stages = [getattr(operation, name) for name in STAGES]
         tables = None if lut is None else self.tables(lut)
         results: list[Integers] = []
-        for n, image in enumerate(source):
-            operands = [_operands(s, g, n) for s, g in zip(stages, given, strict=True)]
-            results.append(sdp.process(image.astype(np.int64), operation, *operands, tables))
+        for n, image in enumerate(list(source)):
+            first, second, third = (
+                _operands(stage, operand, n) for stage, operand in zip(stages, given, strict=True)
+            )
+            values: Integers = image.astype(np.int64)
+            results.append(sdp.process(values, operation, first, second, third, tables))
         return np.stack(results).astype(np.int8)
 
     @property
