@@ -8,8 +8,10 @@ other is used.
 from dataclasses import dataclass
 from math import gcd
 
+from .....dialects.core.attributes import tensor_of
 from .....dialects.core.tensor import Shape
 from ..configuration import Configuration
+from ..dialect.convolution import Conv
 from ..network import Precision
 from ..surfaces import WEIGHT_UNIT, entries_per_slice
 
@@ -37,6 +39,13 @@ class ConvSizes:
     out_rows: int
     stride: int
     reach: int
+
+
+def conv_sizes(op: Conv) -> ConvSizes:
+    """Return what an op needs in CBUF."""
+    x, w = tensor_of(op.x.type).shape, tensor_of(op.w.type).shape
+    out = tensor_of(op.y.type).shape
+    return ConvSizes(x[1:], w, out[2], op.strides[0], (w[2] - 1) * op.dilations[0] + 1)
 
 
 def padded_weights(shape: Shape, configuration: Configuration) -> Shape:

@@ -13,7 +13,7 @@ from ..dialect.pools import Cdp, Pdp
 from ..dialect.single import STAGES, Sdp
 from ..operations import BDMA, CDP, CONV, ENGINE_TYPES, PDP, RUBIK, SDP
 from ..reference.sdp import TABLE
-from ..schedule.cbuf import ConvSizes, fit
+from ..schedule.cbuf import conv_sizes, fit
 
 ENGINES: dict[type[TensorOp], int] = {
     Conv: CONV,
@@ -34,13 +34,6 @@ def op_refusal(op: TensorOp, configuration: Configuration) -> str | None:
     """Return why a configuration does not run an op, or None if it does."""
     reason = next(_reasons(op, configuration), None)
     return None if reason is None else f"{configuration.name} {reason}"
-
-
-def conv_sizes(op: Conv) -> ConvSizes:
-    """Return what an op needs in CBUF."""
-    x, w = tensor_of(op.x.type).shape, tensor_of(op.w.type).shape
-    out = tensor_of(op.y.type).shape
-    return ConvSizes(x[1:], w, out[2], op.strides[0], (w[2] - 1) * op.dilations[0] + 1)
 
 
 def _reasons(op: TensorOp, configuration: Configuration) -> Iterator[str]:
