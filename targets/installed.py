@@ -23,7 +23,7 @@ from typing import Any
 from ..dialects.core.errors import CompileError
 
 GROUP = "trivium.targets"
-ATTRIBUTE, MAKER = "TARGET", "instruction_set"
+ATTRIBUTE, MAKER, OPENER = "TARGET", "instruction_set", "open_device"
 HERE = Path(__file__).parent
 OWNER = __name__.partition(".")[0]
 """The owner of the targets in this package."""
@@ -62,6 +62,14 @@ def accelerators() -> tuple[Origin, ...]:
     files = (HERE / "dla").glob("*/packets.py")
     own = (_own(file.parent.name, f"dla.{file.parent.name}.packets", MAKER) for file in files)
     return tuple(sorted([*own, *_packets(_offered())]))
+
+
+@cache
+def devices() -> tuple[Origin, ...]:
+    """List the accelerators that are simulated in a way of their own: functions that open one."""
+    files = sorted((HERE / "dla").glob("*/device.py"))
+    found = [each for each in files if each.parent.name != "core"]
+    return tuple(_own(f.parent.name, f"dla.{f.parent.name}.device", OPENER) for f in found)
 
 
 def foreign_targets() -> list[str]:

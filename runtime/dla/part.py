@@ -31,6 +31,27 @@ class DlaProgram(Frozen):
     dram_bound: int
 
 
+class LoadableProgram(Frozen):
+    """Describe the loadable of NVDLA in `entry`: for which configuration, and what it needs.
+
+    `operations` are those of engines. `memory_bytes` are of all its memories, `constant_bytes` of
+    those that are filled when it is loaded.
+    """
+
+    entry: str
+    configuration: str
+    operations: int
+    memory_bytes: int
+    constant_bytes: int
+
+    def rows(self) -> Iterator[tuple[str, str, str]]:
+        """Yield the rows of the loadable in a section."""
+        made = f"{count(self.operations, 'operation')} for {self.configuration}"
+        yield self.entry, "loadable", made
+        filled = spell_size(self.constant_bytes)
+        yield "", "memory", f"{spell_size(self.memory_bytes)}, {filled} of them filled"
+
+
 class AcceleratorInfo(Frozen):
     """Describe a program of an accelerator, the memory it uses and the bytes it moves."""
 
@@ -58,20 +79,23 @@ class DlaReport(PartReport):
 
     accelerators: tuple[AcceleratorInfo, ...]
     attempts: tuple[str, ...]
+    loadables: tuple[LoadableProgram, ...] = ()
 
     def sections(self) -> Iterator[Section]:
-        yield Section("on accelerators", [row for each in self.accelerators for row in each.rows()])
+        listed = (*self.accelerators, *self.loadables)
+        yield Section("on accelerators", [row for each in listed for row in each.rows()])
         yield Section("schedules that did not fit", [(each,) for each in self.attempts])
 
 
 @dataclass(frozen=True)
 class DlaPart(Part):
-    """Describe the programs of an accelerator; `attempts` list the failed scheduling attempts."""
+    """Describe programs and loadables; `attempts` list the failed scheduling attempts."""
 
     kind: ClassVar[str] = "dla"
 
     programs: tuple[DlaProgram, ...] = ()
     attempts: tuple[str, ...] = ()
+    loadables: tuple[LoadableProgram, ...] = ()
 
     @property
     def lacks_ir(self) -> bool:
@@ -80,6 +104,8 @@ class DlaPart(Part):
     def entry_kinds(self, contents: Contents) -> Iterable[EntryKind]:
         streams = {program.entry for program in self.programs}
         yield EntryKind("constants and code for accelerators", streams, "container")
+        loadables = {each.entry for each in self.loadables}
+        yield EntryKind("constants and code for NVDLA", loadables, "loadable")
 
     def report(self, contents: Contents, steps: Sequence[Kind]) -> DlaReport:
         programs = (
@@ -94,4 +120,4 @@ class DlaPart(Part):
             )
             for program in self.programs
         )
-        return DlaReport(tuple(programs), self.attempts)
+        return DlaReport(tuple(programs), self.attempts, self.loadables)

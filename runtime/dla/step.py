@@ -58,7 +58,9 @@ def open_driver(step: "DlaStep", loader: Loader) -> Driver:
             "compiled the package, or give a driver"
         ) from None
     try:
-        device = registry.open_device(description, data, step.entry, sizes=step.sizes)
+        device = registry.open_simulated(
+            step.accelerator, description, data, step.entry, step.sizes
+        )
     except errors.CompileError as error:
         raise PackageError(_line(error)) from None
     _check_ports(step, loader.contents, device)
@@ -81,17 +83,17 @@ class _Simulated:
 
 
 def _check_ports(step: "DlaStep", contents: Contents, device: Any) -> None:
-    container = device.container
-    name = device.instructions.description.name
-    if name != step.accelerator:
-        raise PackageError(f"'{step.entry}' is for '{name}', its step for '{step.accelerator}'")
+    if device.name != step.accelerator:
+        raise PackageError(
+            f"'{step.entry}' is for '{device.name}', its step for '{step.accelerator}'"
+        )
     buffers = contents.buffers
-    for kind, indices, ports in (
-        ("operands", step.operands, container.inputs),
-        ("results", step.results, container.outputs),
+    for kind, indices, needed in (
+        ("operands", step.operands, device.input_shapes),
+        ("results", step.results, device.output_shapes),
     ):
-        shapes, needed = [buffers[i].shape for i in indices], [port.shape for port in ports]
-        if shapes != needed:
+        shapes = [buffers[i].shape for i in indices]
+        if not device.takes(shapes, needed):
             raise PackageError(
                 f"'{step.entry}' has ports of shapes {needed}, the {kind} of its step have {shapes}"
             )

@@ -1,4 +1,4 @@
-"""`Accelerator`: the base of targets that a description and phases program."""
+"""`PhasedTarget` and `Accelerator`: the bases of targets that phases program."""
 
 from collections.abc import Mapping, Sequence
 from copy import copy
@@ -33,13 +33,11 @@ COMPILED = (TENSOR_SCHED, MEM_ALLOC, CODE_EMIT)
 """The phases after placement."""
 
 
-class Accelerator(Target):
-    """Run quantised networks as packets, with tiles, order and addresses fixed at compile time.
+class PhasedTarget(Target):
+    """Run quantised networks on an accelerator that is programmed in phases.
 
-    All limits and costs come from a description: the accelerator's own one, or that of a user, as
-    in `vanilla:half.toml`. `rules` select ops beside those of `dla`, before the shared rules. A
-    subclass may override `pipeline`, the passes of each phase. TensorSel comes before the model is
-    simplified, IrOptimization after it, and the other phases after placement.
+    TensorSel comes before the model is simplified, IrOptimization after it, and the other phases
+    after placement. A subclass has `pipeline`, the passes of each phase.
     """
 
     quantized: ClassVar[bool] = True
@@ -51,39 +49,13 @@ class Accelerator(Target):
     legalizes = False
     roofline = Roofline(1e12, 20e9, 5e-6)
 
-    def __init__(self, name: str, rules: Rules | None = None) -> None:
-        super().__init__(name)
-        self.configuration = Configuration(name)
-        self.rules = rules or {}
-
-    @property
-    def instructions(self) -> InstructionSet:
-        """Return the packets; raises CompileError with all faults of a user's description."""
-        return self.configuration.instructions
-
-    @property
-    def description(self) -> Description:
-        """Return the description; raises as `instructions`."""
-        return self.configuration.description
-
     def pipeline(self) -> Phases:
         """Return the phases with their passes."""
-        return default_phases(self.configuration)
+        raise NotImplementedError
 
-    def configured(self, variants: tuple[str, ...]) -> "Accelerator":
-        if not variants:
-            return self
-        file, *others = variants
-        if others:
-            listed = ", ".join(variants)
-            raise CompileError(f"'{self.name}' is described by one file, not by several: {listed}")
-        found = copy(self)
-        found.configuration = Configuration(self.name, file)
-        return found
-
-    @property
-    def choice(self) -> str:
-        return str(self.configuration)
+    def op_refusal(self, op: TensorOp) -> str | None:
+        """Return why an op on images does not fit the accelerator, or None."""
+        raise NotImplementedError
 
     def check(self, options: CompileOptions) -> None:
         wrong = [
@@ -95,7 +67,6 @@ class Accelerator(Target):
         for name, given, why in wrong:
             if given:
                 raise CompileError(f"'{self.name}' {why}: leave out the option '{name}'")
-        _ = self.instructions
 
     def phases(self) -> Sequence[tuple[str, Sequence[str]]]:
         return self.pipeline().names()
@@ -115,19 +86,68 @@ class Accelerator(Target):
     def _steps(self, *phases: str) -> tuple[Step, ...]:
         return self.pipeline().steps(*phases)
 
-    def owns(self, op: Op) -> bool:
-        return isinstance(op, dla.Run) and dla.find_program(op.operation, op.program).target == (
-            self.name
-        )
-
     def refusal(self, op: Op) -> str | None:
         if isinstance(op, TensorOp):
-            return tensor_refusal(op, self.description)
+            return self.op_refusal(op)
         if isinstance(op, tri.Constant):
             return None
         if dtype := first_float(op):
             return f"{self.name} computes on integers, not on {dtype}"
         return f"{self.name} has no op for {op.op_name}"
+
+
+class Accelerator(PhasedTarget):
+    """Run quantised networks as packets, with tiles, order and addresses fixed at compile time.
+
+    All limits and costs come from a description: the accelerator's own one, or that of a user, as
+    in `vanilla:half.toml`. `rules` select ops beside those of `dla`, before the shared rules. A
+    subclass may override `pipeline`.
+    """
+
+    def __init__(self, name: str, rules: Rules | None = None) -> None:
+        super().__init__(name)
+        self.configuration = Configuration(name)
+        self.rules = rules or {}
+
+    @property
+    def instructions(self) -> InstructionSet:
+        """Return the packets; raises CompileError with all faults of a user's description."""
+        return self.configuration.instructions
+
+    @property
+    def description(self) -> Description:
+        """Return the description; raises as `instructions`."""
+        return self.configuration.description
+
+    def pipeline(self) -> Phases:
+        return default_phases(self.configuration)
+
+    def configured(self, variants: tuple[str, ...]) -> "Accelerator":
+        if not variants:
+            return self
+        file, *others = variants
+        if others:
+            listed = ", ".join(variants)
+            raise CompileError(f"'{self.name}' is described by one file, not by several: {listed}")
+        found = copy(self)
+        found.configuration = Configuration(self.name, file)
+        return found
+
+    @property
+    def choice(self) -> str:
+        return str(self.configuration)
+
+    def check(self, options: CompileOptions) -> None:
+        super().check(options)
+        _ = self.instructions
+
+    def owns(self, op: Op) -> bool:
+        return isinstance(op, dla.Run) and dla.find_program(op.operation, op.program).target == (
+            self.name
+        )
+
+    def op_refusal(self, op: TensorOp) -> str | None:
+        return tensor_refusal(op, self.description)
 
     def shared_entries(
         self, programs: Sequence[Mapping[str, bytes | bytearray | memoryview]]

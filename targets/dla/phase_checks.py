@@ -10,12 +10,12 @@ from ...dialects.core.errors import CompileError, Diagnostic
 from ...dialects.core.location import describe
 from ...dialects.core.module import Module, functions
 from ...dialects.core.op import Op
+from ...passes.core import Pass
 from .allocate.liveness import programs
-from .core.description import Description
 from .emit.emit_containers import entry_of
 from .phases import Check
 from .schedule.group_members import groups_of
-from .select.segment_dla import is_selected
+from .select.segment_dla import Accepts, SegmentDla
 
 Fault = tuple[Op, str]
 """An op that violates a check, and a message."""
@@ -31,12 +31,14 @@ def check_that(find: Callable[..., Iterator[Fault]], *arguments: object) -> Chec
     return check
 
 
-def ungrouped(module: Module, description: Description) -> Iterator[Fault]:
+def ungrouped(
+    module: Module, accepted: Accepts, grouping: type[Pass] = SegmentDla
+) -> Iterator[Fault]:
     """Find ops that an accelerator accepts outside of groups."""
     for function in functions(module.operation):
         for operation in function.regions[0].blocks[0].operations:
-            if (op := is_selected(operation.operation, description)) is not None:
-                yield op, "is in no tri.group, must be in one (segment-dla)"
+            if (op := accepted(operation.operation)) is not None:
+                yield op, f"is in no tri.group, must be in one ({grouping.name})"
 
 
 def unlowered(module: Module, target: str) -> Iterator[Fault]:

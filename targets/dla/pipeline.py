@@ -1,5 +1,6 @@
 """The default passes of each phase of an accelerator."""
 
+from ...passes.core import Pass
 from ...passes.cse import Cse
 from ...passes.decompose import Decompose
 from ...passes.default import QUANTISED, widen
@@ -17,25 +18,25 @@ from .registry import Configuration
 from .schedule.assign_residency import AssignResidency
 from .schedule.lower_to_buffers import LowerToBuffers
 from .schedule.prefetch import Prefetch
-from .select.segment_dla import SegmentDla
+from .select.segment_dla import Accepts, SegmentDla, accepts
 from .select.select_dla import SelectDla
+from .select.selection import Arithmetic
 
 CLEAN = (widen(), FoldShapes(), widen(), Cse(), Eliminate())
 
 
-def default_phases(target: Configuration) -> Phases:
-    """Return the default phases of an accelerator; each checks its result."""
-    description = target.description
+def selection_phases(target: Arithmetic, select: Pass, grouping: Pass, accepted: Accepts) -> Phases:
+    """Return phases whose first two select ops and group them by two passes."""
     return (
         Phases()
         .add(
             TENSOR_SEL,
             Eliminate(),
             ConvertUint8ToInt8(),
-            LowerQuantized(description.rounding, description.multiplier_bits),
+            LowerQuantized(target.rounding, target.multiplier_bits),
             ExposeStorage(),
             Eliminate(),  # and no folding: constants would be wider than bytes
-            SelectDla(target),
+            select,
             Eliminate(),
         )
         .add(
@@ -44,8 +45,18 @@ def default_phases(target: Configuration) -> Phases:
             Decompose(QUANTISED),
             ExposeStorage(),
             *CLEAN,
-            SegmentDla(target),
+            grouping,
         )
+        .check(IR_OPTIMIZATION, check_that(ungrouped, accepted, type(grouping)))
+    )
+
+
+def default_phases(target: Configuration) -> Phases:
+    """Return the default phases of an accelerator; each checks its result."""
+    description = target.description
+    grouped = SegmentDla(target)
+    return (
+        selection_phases(description, SelectDla(target), grouped, accepts(description))
         .add(
             TENSOR_SCHED,
             lambda attempt: AssignResidency(target, attempt.share),
@@ -54,7 +65,6 @@ def default_phases(target: Configuration) -> Phases:
         )
         .add(MEM_ALLOC, AllocateBuffers(target), InsertTokens(target))
         .add(CODE_EMIT, EmitContainers(target))
-        .check(IR_OPTIMIZATION, check_that(ungrouped, description))
         .check(TENSOR_SCHED, check_that(unlowered, target.name))
         .check(MEM_ALLOC, check_that(unscheduled, target.name))
         .check(CODE_EMIT, check_that(unemitted, target.name))

@@ -9,13 +9,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from typing import Protocol
 
 from ...dialects.core.errors import CompileError
-from ..installed import accelerators, names, pick
+from ..installed import accelerators, devices, names, pick
 from .core.container import NO_SIZES
 from .core.contents import Sizes
 from .core.description import Description
-from .core.device import Device
+from .core.device import Device, Values
 from .core.packet import InstructionSet, Packet
 
 
@@ -77,6 +78,21 @@ def find_classes(name: str) -> Sequence[type[Packet]]:
     return replace(pick("accelerator", name, accelerators()), attribute="CLASSES").load()
 
 
+class SimulatedDevice(Protocol):
+    """A simulated accelerator that has loaded a program."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def input_shapes(self) -> list[tuple[int, ...]]: ...
+
+    @property
+    def output_shapes(self) -> list[tuple[int, ...]]: ...
+
+    def run(self, inputs: Sequence[Values], /) -> list[Values]: ...
+
+
 def open_device(
     description: bytes | str,
     data: bytes,
@@ -86,3 +102,17 @@ def open_device(
 ) -> Device:
     """Return a simulated accelerator that has loaded a program, as `Device.open` does."""
     return Device.open(description, data, find_classes, file, seed, sizes)
+
+
+def open_simulated(
+    accelerator: str,
+    description: bytes | str,
+    data: bytes,
+    file: str = "container",
+    sizes: Sizes = NO_SIZES,
+) -> SimulatedDevice:
+    """Return a simulated accelerator, in its own way of simulation or as `open_device` does."""
+    own = [origin for origin in devices() if origin.name == accelerator]
+    if own:
+        return own[0].load()(description, data, file)
+    return open_device(description, data, file, sizes=sizes)

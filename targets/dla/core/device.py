@@ -61,6 +61,26 @@ class Device:
         except CompileError as error:
             raise CompileError([Diagnostic(file, error.diagnostics[0].message)]) from None
 
+    @property
+    def name(self) -> str:
+        """Return the name of the accelerator."""
+        return self.instructions.description.name
+
+    @property
+    def input_shapes(self) -> list[tuple[int, ...]]:
+        """Return the shapes of the ports of inputs."""
+        return [port.shape for port in self.container.inputs]
+
+    @property
+    def output_shapes(self) -> list[tuple[int, ...]]:
+        """Return the shapes of the ports of outputs."""
+        return [port.shape for port in self.container.outputs]
+
+    @staticmethod
+    def takes(shapes: Sequence[tuple[int, ...]], ports: Sequence[tuple[int, ...]]) -> bool:
+        """Report whether arrays of some shapes fit ports."""
+        return list(shapes) == list(ports)
+
     def run(self, inputs: Sequence[Values]) -> list[Values]:
         """Compute outputs [N, H, W, C] from inputs, all i8, in the order of the ports.
 

@@ -12,11 +12,11 @@ from ....dialects.core.tensor import Shape, normalize_axes
 from ....passes.rewriting import NoMatch
 from .images import image_of, rows_of, tensor_from
 from .products import ConvKernel, convolve
-from .selection import Selection
+from .selection import OpSelection, Selection
 from .windows import KernelWindow
 
 
-def sums_windows(op: tri.Conv, selection: Selection) -> bool:
+def sums_windows(op: tri.Conv, selection: OpSelection) -> bool:
     """Report whether a convolution sums windows of each channel: all weights are 1."""
     weights = tensor_of(op.w.type)
     if weights.shape[:2] != (op.group, 1) or op.b is not None:

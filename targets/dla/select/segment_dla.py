@@ -1,7 +1,7 @@
 """Group ops on tensors into segments; each becomes one program of an accelerator."""
 
 import heapq
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from ....dialects import tri
 from ....dialects.core.location import fuse_locations, node_location, node_names, value_names
@@ -32,15 +32,23 @@ class SegmentDla(Pass):
     target: Configuration = VANILLA
 
     def run(self, module: Module) -> None:
-        description = self.target.description
-        with module.operation.context:
-            for function in functions(module.operation):
-                _segment(function.regions[0].blocks[0], description)
+        segment(module, accepts(self.target.description))
 
 
-def _segment(block: ir.Block, description: Description) -> None:
+Accepts = Callable[[ir.Operation], TensorOp | None]
+"""Returns an op on tensors that an accelerator accepts, and None for any other one."""
+
+
+def segment(module: Module, accepted: Accepts) -> None:
+    """Put the ops that an accelerator accepts into as few groups as possible without cycles."""
+    with module.operation.context:
+        for function in functions(module.operation):
+            _segment(function.regions[0].blocks[0], accepted)
+
+
+def _segment(block: ir.Block, accepted: Accepts) -> None:
     graph = _Graph(block)
-    taken = [is_selected(operation, description) is not None for operation in graph.operations]
+    taken = [accepted(operation) is not None for operation in graph.operations]
     segments = list(_segments(_levels(graph, taken), taken))
     if not segments:
         return
@@ -50,10 +58,16 @@ def _segment(block: ir.Block, description: Description) -> None:
         _enclose([op for op in found if op is not None])
 
 
-def is_selected(operation: ir.Operation, description: Description) -> TensorOp | None:
-    """Return the op of `dla` on tensors that an accelerator accepts; None for any other one."""
-    op = view(operation)
-    return op if isinstance(op, TensorOp) and tensor_refusal(op, description) is None else None
+def accepts(description: Description) -> Accepts:
+    """Return what accepts the ops of `dla` on tensors that fit an accelerator's packets."""
+
+    def accepted(operation: ir.Operation) -> TensorOp | None:
+        op = view(operation)
+        if not isinstance(op, TensorOp) or tensor_refusal(op, description) is not None:
+            return None
+        return op
+
+    return accepted
 
 
 class _Graph:

@@ -1,6 +1,7 @@
 """Select the ops on integers that an accelerator has packets for."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from ....dialects import tri
 from ....dialects.core.attributes import tensor_of
@@ -56,12 +57,13 @@ class SelectDla(Pass):
     def run(self, module: Module) -> None:
         owner = find_target(self.target.name)
         own: Rules = owner.rules if isinstance(owner, HasRules) else {}
-        pattern = _Select(self.target.description, own)
-        rewrite(module, pattern)
-        module.refusals[self.target.name] = {
-            **_unquantized(module, self.target.name),
-            **pattern.by_node(module),
-        }
+        select(module, self.target.name, _Select(self.target.description, own))
+
+
+def select(module: Module, name: str, pattern: "SelectOps") -> None:
+    """Select the ops of a pattern, and note in the module why the others are refused."""
+    rewrite(module, pattern)
+    module.refusals[name] = {**_unquantized(module, name), **pattern.by_node(module)}
 
 
 def _unquantized(module: Module, name: str) -> dict[str, str]:
@@ -84,14 +86,20 @@ def first_float(op: Op) -> str | None:
     return next((dtype for dtype in types if is_float(dtype)), None)
 
 
-class _Select(Pattern):
-    shared = (*SUMS, tri.MaxPool, tri.Gather, tri.Concat, tri.Slice, tri.Resize)
+class SelectOps(Pattern):
+    """Try rules on ops that make bytes; `refused` has the reason of the last rule for each op."""
 
-    def __init__(self, description: Description, own: Rules) -> None:
-        self.description = description
-        self.own = own
-        self.root = tuple(dict.fromkeys([*self.shared, *own]))
+    def __init__(self, roots: Sequence[type[Op]]) -> None:
+        self.root = tuple(dict.fromkeys(roots))
         self.refused: dict[ir.Value, str] = {}
+
+    def selection(self, op: Op, rewriter: Rewriter) -> Any:
+        """Return the selection that rules get."""
+        raise NotImplementedError
+
+    def rules(self, op: Op, selection: Any) -> Iterator[Rule]:
+        """Yield the rules for an op; the reason of the last one is the one that users see."""
+        raise NotImplementedError
 
     def by_node(self, module: Module) -> dict[str, str]:
         """Return why the ops that remain were refused, by node."""
@@ -105,20 +113,32 @@ class _Select(Pattern):
     def rewrite(self, op: Op, rewriter: Rewriter) -> None:
         if tensor_of(op.results[0].type).dtype not in BYTES:
             raise NoMatch("makes no bytes")
-        selection = Selection(self.description, rewriter, op)
+        selection = self.selection(op, rewriter)
         refusals: list[str] = []
-        for rule in self._rules(op, selection):
+        for rule in self.rules(op, selection):
             try:
                 return rule(op, selection)
             except (NoMatch, Invalid) as reason:
                 refusals.append(str(reason))
-        # The last rule is the shared one, if any: its reason needs no knowledge of the others.
         self.refused[op.results[0]] = refusals[-1]
         raise NoMatch("; ".join(refusals))
 
-    def _rules(self, op: Op, selection: Selection) -> Iterator[Rule]:
+
+class _Select(SelectOps):
+    shared = (*SUMS, tri.MaxPool, tri.Gather, tri.Concat, tri.Slice, tri.Resize)
+
+    def __init__(self, description: Description, own: Rules) -> None:
+        super().__init__([*self.shared, *own])
+        self.description = description
+        self.own = own
+
+    def selection(self, op: Op, rewriter: Rewriter) -> Selection:
+        return Selection(self.description, rewriter, op)
+
+    def rules(self, op: Op, selection: Any) -> Iterator[Rule]:
         yield from self.own.get(type(op), ())
         if isinstance(op, self.shared):
+            # Last: its reason needs no knowledge of the others.
             yield _rule(op, selection)
 
 

@@ -29,7 +29,7 @@ LOW, HIGH = -128, 127
 LARGEST_CONSTANT = 1 << 28
 """The most elements of a constant that is evaluated during selection."""
 
-Rule = Callable[[Any, "Selection"], None]
+Rule = Callable[[Any, Any], None]
 """A selection rule for an op; raises NoMatch or Invalid with the reason of a refusal."""
 
 Rules = Mapping[type[Op], Sequence[Rule]]
@@ -52,14 +52,27 @@ class QuantizedOperand:
     ops: tuple[Op, ...] = ()
 
 
+class Arithmetic(Protocol):
+    """How an accelerator computes: its name, and how it rescales sums."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def rounding(self) -> str: ...
+
+    @property
+    def multiplier_bits(self) -> int: ...
+
+
 @dataclass(frozen=True)
-class Selection:
-    """The selection of one op, with ops before it, for an accelerator.
+class OpSelection:
+    """The selection of one op, with ops before it, for an accelerator of any kind.
 
     Methods raise NoMatch with the reason if the accelerator cannot run the op.
     """
 
-    description: Description
+    description: Arithmetic
     rewriter: Rewriter
     op: Op
 
@@ -152,15 +165,15 @@ class Selection:
         tiles do not fit the memories.
         """
         made = cls.build(*operands, **attributes)
-        refusal = tensor_refusal(made, self.description) or self._tiling_refusal(made)
+        refusal = self.refusal(made)
         if refusal is None:
             return made
         made.operation.erase()
         raise NoMatch(refusal)
 
-    def _tiling_refusal(self, op: TensorOp) -> str | None:
-        layout = MemoryLayout(self.description)
-        return tiling_refusal(op, self.rewriter.module, layout, self.find_constant)
+    def refusal(self, op: TensorOp) -> str | None:
+        """Return why the accelerator cannot run an op that was built, or None."""
+        raise NotImplementedError
 
     def build_constant(self, array: Array, what: str) -> ir.Value:
         """Build a constant, named after the selected op."""
@@ -175,3 +188,17 @@ class Selection:
     def replace(self, new: Op, ops: Sequence[Op]) -> None:
         """Replace the selected op and others by a new op."""
         self.rewriter.replace(self.op, new, *ops)
+
+
+@dataclass(frozen=True)
+class Selection(OpSelection):
+    """The selection of one op for an accelerator that a description of packets programs."""
+
+    description: Description
+
+    def refusal(self, op: TensorOp) -> str | None:
+        return tensor_refusal(op, self.description) or self._tiling_refusal(op)
+
+    def _tiling_refusal(self, op: TensorOp) -> str | None:
+        layout = MemoryLayout(self.description)
+        return tiling_refusal(op, self.rewriter.module, layout, self.find_constant)

@@ -1,0 +1,89 @@
+"""A simulated NVDLA with a loadable: the counterpart of a driver."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ....dialects.core.errors import CompileError, Diagnostic
+from .choice import NAME, only_configuration
+from .configuration import Configuration
+from .dla_task import Tables, dla_tasks
+from .linter import Finding, lint
+from .loadable import Loadable, MemoryFlags, Tensor
+from .memories import bound_tensors
+from .simulator import run
+
+Values = npt.NDArray[np.int8]
+
+
+@dataclass
+class NvdlaDevice:
+    """Run a loadable on images, any number of times; each image of a batch is a run of its own."""
+
+    configuration: Configuration
+    loadable: Loadable
+    name: str = NAME
+
+    def __post_init__(self) -> None:
+        tables = Tables(self.loadable)
+        self.inputs = bound_tensors(tables, MemoryFlags.INPUT)
+        self.outputs = bound_tensors(tables, MemoryFlags.OUTPUT)
+
+    @property
+    def input_shapes(self) -> list[tuple[int, ...]]:
+        """Return the shapes of inputs, for one image."""
+        return [_shape(each) for each in self.inputs]
+
+    @property
+    def output_shapes(self) -> list[tuple[int, ...]]:
+        """Return the shapes of outputs, for one image."""
+        return [_shape(each) for each in self.outputs]
+
+    @staticmethod
+    def takes(shapes: Sequence[tuple[int, ...]], ports: Sequence[tuple[int, ...]]) -> bool:
+        """Report whether arrays of some shapes fit ports, but for the number of images."""
+        return [shape[1:] for shape in shapes] == [port[1:] for port in ports]
+
+    def run(self, inputs: Sequence[Values]) -> list[Values]:
+        """Return outputs i8 [N, C, H, W] for inputs of that kind, in the order of binding.
+
+        Raises CompileError as `simulator.run`.
+        """
+        counts = {len(each) for each in inputs}
+        if len(counts) > 1:
+            raise CompileError(f"inputs have {sorted(counts)} images, must have as many")
+        results = [
+            run(self.loadable, self.configuration, [each[image] for each in inputs])
+            for image in range(counts.pop() if counts else 1)
+        ]
+        return [np.stack(images).astype(np.int8) for images in zip(*results, strict=True)]
+
+    def lint(self) -> tuple[Finding, ...]:
+        """Return the faults that are found without running it."""
+        return lint(self.loadable, self.configuration)
+
+    @property
+    def operations(self) -> int:
+        """Return how many operations engines run for an image."""
+        return sum(len(task.operations) for task in dla_tasks(Tables(self.loadable)))
+
+
+def _shape(tensor: Tensor) -> tuple[int, ...]:
+    return (tensor.n, tensor.c, tensor.h, tensor.w)
+
+
+def open_device(description: bytes | str, data: bytes, file: str = "loadable") -> NvdlaDevice:
+    """Return a simulated NVDLA of the configuration that a TOML text describes.
+
+    Raises CompileError for another text, and with the offset for a loadable that is none, or has
+    tensors that do not exist.
+    """
+    text = description.decode() if isinstance(description, bytes) else description
+    loadable = Loadable.read(data, file)
+    try:
+        return NvdlaDevice(only_configuration(text, f"the description of '{file}'"), loadable)
+    except KeyError as missing:
+        message = f"binds tensor {missing}, which does not exist"
+        raise CompileError([Diagnostic(file, message)]) from None

@@ -1,0 +1,68 @@
+"""Convolutions: sums of products, which are handed on to SDP."""
+
+from .....dialects.core.errors import Invalid
+from .....dialects.core.fields import Operand, Result
+from .....dialects.core.tensor import Array, Tensor
+from ..operations import ConvOperation
+from ..reference.convolution import convolve
+from .dialect import NVDLA, EngineOp, each, need_images, window_sizes
+
+
+class Conv(EngineOp, dialect=NVDLA):
+    """Convolve images i8 [N, C, H, W] with weights i8 [K, C, R, S]; sums are i32 [N, K, H', W'].
+
+    `pads` are top, left, bottom and right, and are filled with `pad_value`. Sums are in no memory:
+    an `nvdla.sdp` is their only user.
+    """
+
+    x: Operand
+    w: Operand
+    strides: tuple[int, ...] = (1, 1)
+    dilations: tuple[int, ...] = (1, 1)
+    pads: tuple[int, ...] = (0, 0, 0, 0)
+    pad_value: int = 0
+    y: Result
+
+    def infer(self, x: Tensor, w: Tensor) -> Tensor:
+        images, channels, *sizes = need_images("x", x)
+        kernels, depth, *kernel = need_images("w", w)
+        if depth != channels:
+            raise Invalid(f"weights are of {depth} channels, x has {channels}")
+        if not -128 <= self.pad_value <= 127:
+            raise Invalid(f"pad_value is {self.pad_value}, must be in -128:127")
+        out = window_sizes(sizes, kernel, self.strides, self.dilations, self.pads)
+        return Tensor((images, kernels, *out), "i32")
+
+    def reference(self, x: Array, w: Array) -> Array:
+        out = window_sizes(x.shape[2:], w.shape[2:], self.strides, self.dilations, self.pads)
+        operation = self.operation_for(x.shape, w.shape, out)
+        return each(lambda image: convolve(image, w, operation), x).astype("int32")
+
+    def operation_for(
+        self, x: tuple[int, ...], w: tuple[int, ...], out: tuple[int, ...]
+    ) -> ConvOperation:
+        """Return the descriptor for images, weights and results of some shapes, without CBUF."""
+        top, left, bottom, right = self.pads
+        return ConvOperation(
+            data_format=36,
+            fetch_grain=1,
+            release=x[2],
+            width_csc=x[3],
+            height_csc=x[2],
+            channels_csc=x[1],
+            kernel_width=w[3],
+            kernel_height=w[2],
+            kernel_channels=w[1],
+            width_cmac=out[-1],
+            height_cmac=out[-2],
+            bytes_per_kernel=w[1] * w[2] * w[3],
+            stride_x=self.strides[1],
+            stride_y=self.strides[0],
+            pad_left=left,
+            pad_right=right,
+            pad_top=top,
+            pad_bottom=bottom,
+            dilation_x=self.dilations[1],
+            dilation_y=self.dilations[0],
+            pad_value=self.pad_value,
+        )

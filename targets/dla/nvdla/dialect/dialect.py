@@ -1,0 +1,82 @@
+"""The dialect object, and what its ops share: images, and descriptors as text."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import fields, replace
+from typing import Any, TypeVar, cast
+
+import numpy as np
+
+from .....dialects.core.errors import Invalid
+from .....dialects.core.op import Dialect
+from .....dialects.core.tensor import Array, Shape, Tensor
+from .....dialects.dla.dialect import TensorOp
+from ..reference.arithmetic import Integers
+
+NVDLA = Dialect("nvdla", target="nvdla")
+
+D = TypeVar("D")
+
+
+class EngineOp(TensorOp, dialect=NVDLA, abstract=True):
+    """Base of ops that are an operation of an engine; each image is an operation of its own."""
+
+
+class PlaceOp(TensorOp, dialect=NVDLA, abstract=True):
+    """Base of ops that no engine runs: they say where in memory values are."""
+
+
+def need_images(what: str, x: Tensor, *dtypes: str) -> Shape:
+    """Return a shape [N, channels, rows, columns]; raise Invalid for another rank or type."""
+    allowed = dtypes or ("i8",)
+    if x.dtype not in allowed or x.rank != 4 or not x.size:
+        kinds = " or ".join(allowed)
+        raise Invalid(f"{what} is {x}, must be of {kinds} with rank 4, and not empty")
+    return x.shape
+
+
+def each(compute: Callable[[Integers], Integers], batch: Array) -> Array:
+    """Return the results of a function for each image of a batch."""
+    return np.stack([compute(image.astype(np.int64)) for image in batch])
+
+
+def spell(descriptor: object) -> str:
+    """Return the fields that do not have their defaults, as `kind=3 truncate=8`."""
+    found = [
+        (each.name, getattr(descriptor, each.name), each.default)
+        for each in fields(descriptor)  # pyright: ignore[reportArgumentType]
+    ]
+    return " ".join(f"{name}={value}" for name, value, default in found if value != default)
+
+
+def parse(descriptor: D, text: str) -> D:
+    """Return a descriptor with the fields that `spell` wrote; raise Invalid for other text."""
+    known = {field.name for field in fields(descriptor) if isinstance(field.default, int)}  # pyright: ignore[reportArgumentType]
+    given: dict[str, int] = {}
+    for word in text.split():
+        name, _, number = word.partition("=")
+        if name not in known:
+            raise Invalid(f"has field '{name}', must be one of {', '.join(sorted(known))}")
+        if not number.removeprefix("-").isdigit():
+            raise Invalid(f"has '{word}', must be a field and a number, as in '{name}=1'")
+        given[name] = int(number)
+    return cast(D, replace(cast(Any, descriptor), **given))
+
+
+def window_sizes(
+    sizes: Sequence[int],
+    kernel: Sequence[int],
+    strides: Sequence[int],
+    dilations: Sequence[int],
+    pads: Sequence[int],
+) -> tuple[int, int]:
+    """Return rows and columns of a result; raise Invalid if a window fits nowhere."""
+    if min(*kernel, *strides, *dilations) < 1 or len(pads) != 4 or min(pads) < 0:
+        raise Invalid("sizes, strides and dilations must be 1 or more, and pads 4 numbers from 0")
+    out: list[int] = []
+    for axis, name in enumerate(("rows", "columns")):
+        padded = pads[axis] + sizes[axis] + pads[axis + 2]
+        extent = (kernel[axis] - 1) * dilations[axis] + 1
+        if extent > padded:
+            raise Invalid(f"kernel spans {extent} {name}, the padded image has {padded}")
+        out.append((padded - extent) // strides[axis] + 1)
+    return out[0], out[1]

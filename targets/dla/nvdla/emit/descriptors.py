@@ -1,0 +1,201 @@
+"""The descriptors of each op, with its cubes."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from math import prod
+
+import numpy as np
+
+from .....dialects.core.attributes import tensor_of
+from .....dialects.core.errors import CompileError, Diagnostic
+from .....dialects.core.location import describe
+from .....dialects.core.mlir import ir
+from .....dialects.core.op import Op
+from .....dialects.core.tensor import Array, Shape
+from ..configuration import Configuration
+from ..dialect.convolution import Conv
+from ..dialect.moves import Contract
+from ..dialect.pools import Cdp, Pdp
+from ..dialect.single import STAGES, Sdp
+from ..network import NO_CUBE, Cube, Storage
+from ..operations import (
+    CDP,
+    CONV,
+    PDP,
+    RUBIK,
+    SDP,
+    ConvSurface,
+    Descriptor,
+    Lut,
+    SdpSurface,
+    Surface,
+    TwoCubes,
+)
+from ..reference.sdp import PER_CHANNEL
+from ..schedule.cbuf import conv_sizes, fit, padded_weights
+from ..schedule.place_values import layout_of
+from ..schedule.places import Place, Step
+from ..surfaces import SurfaceLayout, dense, entries_per_slice, pack, pack_weights
+from .dependencies import Entry
+from .memory_map import MemoryMap, Spot
+
+_BYTES = 32
+"""Constants begin at multiples of this many bytes."""
+
+
+@dataclass(frozen=True)
+class Emitted:
+    """An operation of a loadable."""
+
+    entry: Entry
+    descriptor: Descriptor
+    surface: Surface
+
+
+@dataclass
+class Emitter:
+    """Make descriptors; `spots` has the images that are stored as a whole.
+
+    Constants are gathered in `data`, which is memory `constants`, and tables in `luts`.
+    """
+
+    configuration: Configuration
+    map: MemoryMap
+    places: Mapping[ir.Value, Place]
+    spots: Mapping[ir.Value, Spot]
+    arrays: Mapping[ir.Value, Array]
+    constants: int
+    data: bytearray = field(default_factory=bytearray)
+    known: dict[bytes, Spot] = field(default_factory=dict[bytes, Spot])
+    luts: list[Lut] = field(default_factory=list[Lut])
+
+    def step(self, step: Step) -> list[Emitted]:
+        """Return the operations of a step."""
+        match step.op:
+            case Sdp() if step.conv is not None:
+                return self._convolution(step.conv, step.op)
+            case Sdp():
+                return [self._single(step.op, self._image(step.op.source), None)]
+            case Pdp():
+                return [self._two(PDP, step.op.x, step.op, step.op.descriptor)]
+            case Cdp():
+                index = self._table(step.op.tables(self.arrays[step.op.lut]))
+                descriptor = replace(step.op.descriptor, lut=index)
+                return [self._two(CDP, step.op.x, step.op, descriptor)]
+            case Contract():
+                return [self._two(RUBIK, step.op.x, step.op, step.op.descriptor)]
+            case _:
+                message = f"'{step.op.op_name}' op has no descriptor"
+                raise CompileError([Diagnostic(describe(step.op.location), message)])
+
+    def _two(self, engine: int, x: ir.Value, op: Op, descriptor: Descriptor) -> Emitted:
+        source, read = self._image(x)
+        destination, written = self._image(op.results[0])
+        entry = Entry(engine, (read,), (written,))
+        return Emitted(entry, descriptor, TwoCubes(source, destination))
+
+    def _convolution(self, conv: Conv, ending: Sdp) -> list[Emitted]:
+        sizes = conv_sizes(conv)
+        found = fit(sizes, self.configuration)
+        assert found is not None, "selection refuses what does not fit"
+        kernels, depth, rows, columns = padded_weights(sizes.w, self.configuration)
+        source, read = self._image(conv.x, depth)
+        images = tensor_of(conv.y.type).shape
+        weights = self._weights(self.arrays[conv.w], (kernels, depth, rows, columns))
+        spot = self._constant(weights)
+        x = (1, depth, *sizes.x[1:])
+        descriptor = conv.operation_for(x, (kernels, depth, rows, columns), images)
+        # Columns of zeros at the end of a kernel reach into the padding.
+        more = (columns - sizes.w[3]) * conv.dilations[1]
+        descriptor = replace(
+            descriptor,
+            pad_right=descriptor.pad_right + more,
+            entries_per_slice=entries_per_slice(sizes.x[2], depth, self.configuration),
+            data_banks=found.data_banks,
+            weight_banks=found.weight_banks,
+        )
+        layout = dense(kernels, images[2], images[3], self.configuration.atom)
+        fed = Cube(Storage.ON_THE_FLY, -1, 0, layout.bytes, images[3], images[2], kernels)
+        fed = replace(fed, line_stride=layout.line_stride, surface_stride=layout.surface_stride)
+        cube = self.map.at(spot, Cube(size=len(weights), width=columns, height=rows))
+        surface = ConvSurface(weights=replace(cube, channels=depth), source=source, destination=fed)
+        first = Emitted(Entry(CONV, (read,), ()), descriptor, surface)
+        return [first, self._single(ending, (fed, None), kernels)]
+
+    def _single(self, op: Sdp, source: tuple[Cube, Spot | None], kernels: int | None) -> Emitted:
+        """Return an SDP; `kernels` are those of the convolution that feeds it."""
+        destination, written = self._image(op.result, kernels)
+        reads = [] if source[1] is None else [source[1]]
+        descriptor = op.descriptor
+        cubes: list[Cube] = []
+        for name, value in zip(STAGES, op.operand_groups()[1:4], strict=True):
+            if value is None:
+                cubes.append(NO_CUBE)
+            elif getattr(descriptor, name).mode == PER_CHANNEL:
+                cubes.append(self._channels(self.arrays[value], destination.channels))
+            else:
+                cube, spot = self._operand(value)
+                cubes.append(cube)
+                reads.append(spot)
+        if op.lut is not None:
+            descriptor = replace(descriptor, lut=self._table(op.tables(self.arrays[op.lut])))
+        entry = Entry(SDP, tuple(reads), (written,), is_fed=kernels is not None)
+        surface = SdpSurface(source[0], cubes[0], cubes[1], cubes[2], destination)
+        return Emitted(entry, descriptor, surface)
+
+    def _operand(self, value: ir.Value) -> tuple[Cube, Spot]:
+        """Return the cube of an operand for each element, which may be a constant."""
+        if value not in self.arrays:
+            return self._image(value)
+        image = self.arrays[value][0]
+        channels, height, width = image.shape
+        layout = dense(channels, height, width, self.configuration.atom)
+        spot = self._constant(_packed(image, layout))
+        return self.map.image(spot, channels, layout), spot
+
+    def _image(self, value: ir.Value, channels: int | None = None) -> tuple[Cube, Spot]:
+        """Return the cube of an image, and its bytes; it may have more channels of its atoms."""
+        place = self.places[value]
+        root, spot = layout_of(place.root, self.configuration.atom), self.spots[place.root]
+        _, own, height, width = tensor_of(value.type).shape
+        channel, row, column = place.offset
+        offset = channel // root.elements * root.surface_stride
+        offset += row * root.line_stride + column * root.atom
+        layout = replace(root, channels=channels or own, height=height, width=width)
+        found = Spot(spot.memory, spot.offset + offset, layout.bytes)
+        return self.map.image(found, channels or own, layout), found
+
+    def _weights(self, weights: Array, shape: Shape) -> bytes:
+        padded = np.zeros(shape, np.int8)
+        padded[tuple(map(slice, weights.shape))] = weights
+        return pack_weights(padded, self.configuration)
+
+    def _channels(self, numbers: Array, channels: int) -> Cube:
+        """Return the cube of operands of channels, which fill atoms."""
+        atom = self.configuration.atom
+        stored = np.zeros((-(-channels // atom) * atom, *numbers.shape[1:]), np.int16)
+        stored[: len(numbers)] = numbers
+        spot = self._constant(stored.astype("<i2").tobytes())
+        line = 2 * atom * prod(numbers.shape[1:])
+        cube = Cube(size=spot.size, width=1, height=1, channels=channels, line_stride=line)
+        return self.map.at(spot, replace(cube, surface_stride=line))
+
+    def _constant(self, data: bytes) -> Spot:
+        """Return where constants are, each of which is stored once."""
+        if data not in self.known:
+            unit = max(_BYTES, self.configuration.atom)
+            self.data += bytes(-len(self.data) % unit)
+            self.known[data] = Spot(self.constants, len(self.data), len(data))
+            self.data += data
+        return self.known[data]
+
+    def _table(self, lut: Lut) -> int:
+        if lut not in self.luts:
+            self.luts.append(lut)
+        return self.luts.index(lut)
+
+
+def _packed(image: Array, layout: SurfaceLayout) -> bytes:
+    memory = np.zeros(layout.bytes, np.uint8)
+    pack(image, layout, memory)
+    return memory.tobytes()

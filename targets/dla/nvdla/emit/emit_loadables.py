@@ -1,0 +1,213 @@
+"""Emit a loadable for each group of ops of NVDLA: a file of the package."""
+
+from collections.abc import Sequence
+
+from .....dialects import tri
+from .....dialects.core.attributes import from_attribute, tensor_of
+from .....dialects.core.interpret import compute
+from .....dialects.core.location import node_names, value_names
+from .....dialects.core.mlir import ir
+from .....dialects.core.module import Module
+from .....dialects.core.op import view
+from .....dialects.core.tensor import Array
+from .....passes.core import Pass
+from ...schedule.group_members import groups_of, outputs_of
+from ..choice import NAME, Choice
+from ..configuration import Configuration
+from ..linter import lint
+from ..loadable import FORMAT, Blob, Interface, Loadable, MemoryFlags, Submit, Task, Tensor
+from ..network import NEWEST, Network
+from ..operations import Lut, operation_stride, surface_stride
+from ..packed import Abi, encode
+from ..schedule.place_values import ADDRESS, ARENA_BYTES, layout_of
+from ..schedule.places import maker_of, places_of, steps_of
+from .dependencies import dependencies, heads_of
+from .descriptors import Emitted, Emitter
+from .memory_map import MemoryMap, Spot
+
+FULL = Choice()
+NODES = "trivium-nodes"
+"""The blob with the nodes of each operation, a line each; no memory is filled with it."""
+
+_HEADER, _DEPENDENCIES, _OPERATIONS, _SURFACES, _CONSTANTS = range(5)
+_INT8, _FEATURE, _FORMAT = 4, 2, 1
+_PIXELS_OF_8, _PIXELS = 37, 36
+"""The formats of feature data in atoms of 8 bytes, and in larger ones."""
+
+
+class EmitLoadables(Pass):
+    """Emit the loadable of each group of NVDLA, in `artifacts`.
+
+    tri.group … {target = "nvdla"}   =>   the same, and dla/nvdla_0.nvdla
+    """
+
+    target: Choice = FULL
+
+    def run(self, module: Module) -> None:
+        for number, group in enumerate(groups_of(module, NAME)):
+            made = emit(module, group, self.target.configuration)
+            module.artifacts[entry_of(number)] = made.write()
+
+
+def entry_of(number: int) -> str:
+    """Return the name of the package entry with the loadable of a group."""
+    return f"dla/{NAME}_{number}.nvdla"
+
+
+def emit(
+    module: Module, group: tri.Group, configuration: Configuration, abi: Abi = NEWEST
+) -> Loadable:
+    """Return the loadable of a group; raise RuntimeError, as for any bug, if it has faults."""
+    made = _Making(module, group, configuration, abi).run()
+    faults = "\n  ".join(map(str, lint(made, configuration)))
+    if faults:
+        raise RuntimeError(f"a loadable for {configuration.name} has faults:\n  {faults}")
+    return made
+
+
+def constants_of(module: Module, group: tri.Group) -> dict[ir.Value, Array]:
+    """Return the arguments of a group that are constants, with their values."""
+    found: dict[ir.Value, Array] = {}
+    pairs = zip(group.block.arguments, group.operation.operands, strict=True)
+    for argument, value in pairs:
+        made = view(value.owner) if isinstance(value, ir.OpResult) else None
+        if isinstance(made, (tri.Constant, tri.Weight)):
+            (found[argument],) = compute(made, [], module.weights)
+    return found
+
+
+class _Making:
+    def __init__(
+        self, module: Module, group: tri.Group, configuration: Configuration, abi: Abi
+    ) -> None:
+        self.group = group
+        self.configuration = configuration
+        self.map = MemoryMap(abi)
+        self.arrays = constants_of(module, group)
+        self.places = places_of(group)
+        self.spots: dict[ir.Value, Spot] = {}
+        self.tensors: list[Tensor] = []
+
+    def run(self) -> Loadable:
+        for number in (_HEADER, _DEPENDENCIES, _OPERATIONS, _SURFACES, _CONSTANTS):
+            self.map.add(0)
+            if number != _CONSTANTS:
+                self.map.index(number)
+        self._activations()
+        inputs = [value for value in self.group.block.arguments if value not in self.arrays]
+        self._bound(inputs, MemoryFlags.INPUT, [_name(self.group, each) for each in inputs])
+        outputs = outputs_of(self.group)
+        names = value_names(self.group.location)
+        given = [names[i] if i < len(names) else "" for i in range(len(outputs))]
+        self._bound(outputs, MemoryFlags.OUTPUT, given)
+        emitter = self._emitter()
+        emitted: list[Emitted] = []
+        nodes: list[str] = []
+        for step in steps_of(self.group):
+            emitted += emitter.step(step)
+            nodes += [", ".join(node_names(op.location)) for op in step.ops]
+        self._fill(emitter, emitted)
+        return Loadable(
+            FORMAT,
+            task_list=(Task(0, Interface.DLA1, -1, tuple(range(len(self.map.known)))),),
+            memory_list=tuple(self.map.memories),
+            address_list=self.map.addresses,
+            blobs=(*self.map.blobs, _listed(nodes)),
+            tensor_desc_list=tuple(self.tensors),
+            submit_list=(Submit(0, (0,)),),
+        )
+
+    def _emitter(self) -> Emitter:
+        return Emitter(
+            self.configuration, self.map, self.places, self.spots, self.arrays, _CONSTANTS
+        )
+
+    def _activations(self) -> None:
+        """Add the memory of images inside of the group."""
+        size = _number(self.group.operation, ARENA_BYTES)
+        number = self.map.add(size) if size else -1
+        for place in self.places.values():
+            maker = maker_of(place.root)
+            if maker is not None and ADDRESS in maker.operation.attributes:
+                address = _number(maker.operation, ADDRESS)
+                bytes_ = layout_of(place.root, self.configuration.atom).bytes
+                self.spots[place.root] = Spot(number, address, bytes_)
+
+    def _bound(self, values: Sequence[ir.Value], flag: MemoryFlags, names: list[str]) -> None:
+        """Add the memories of inputs or outputs, with the tensors that describe them."""
+        for bind, (value, name) in enumerate(zip(values, names, strict=True)):
+            layout = layout_of(value, self.configuration.atom)
+            tensor = len(self.tensors)
+            memory = self.map.add(layout.bytes, flag, bind, tensor)
+            self.spots[value] = Spot(memory, 0, layout.bytes)
+            _, channels, height, width = tensor_of(value.type).shape
+            small = self.configuration.atom == 8
+            described = Tensor(
+                name,
+                tensor,
+                memory,
+                layout.bytes,
+                data_format=_FORMAT,
+                data_type=_INT8,
+                data_category=_FEATURE,
+                pixel_format=_PIXELS_OF_8 if small else _PIXELS,
+                n=1,
+                c=channels,
+                h=height,
+                w=width,
+                stride_0=1,
+                stride_1=layout.line_stride,
+                stride_2=layout.surface_stride,
+            )
+            self.tensors.append(described)
+
+    def _fill(self, emitter: Emitter, emitted: list[Emitted]) -> None:
+        """Fill the memories of descriptors and constants."""
+        abi, dla = self.map.abi, Interface.DLA1
+        entries = [each.entry for each in emitted]
+        operations, surfaces = operation_stride(abi), surface_stride(abi)
+        graph = b"".join(encode(each, abi) for each in dependencies(entries))
+        listed = b"".join(encode(e.descriptor, abi).ljust(operations, b"\0") for e in emitted)
+        cubes = b"".join(encode(e.surface, abi).ljust(surfaces, b"\0") for e in emitted)
+        self.map.fill(_DEPENDENCIES, "task-0-dep_graph", graph, dla)
+        self.map.fill(_OPERATIONS, "task-0-op_list", listed, dla)
+        self.map.fill(_SURFACES, "task-0-surf_list", cubes, dla)
+        self.map.fill(_CONSTANTS, "tb-0", bytes(emitter.data) or b"\0", Interface.NONE)
+        luts = self._tables(emitter.luts)
+        header = Network(
+            operations_index=_OPERATIONS,
+            surfaces_index=_SURFACES,
+            dependencies_index=_DEPENDENCIES,
+            luts_index=luts,
+            heads=heads_of(entries),
+            operations=len(emitted),
+            luts=len(emitter.luts),
+            addresses=len(self.map.known),
+        )
+        self.map.fill(_HEADER, "task-0-addr0", encode(header, abi), dla)
+
+    def _tables(self, luts: list[Lut]) -> int:
+        if not luts:
+            return -1
+        data = b"".join(encode(each, self.map.abi) for each in luts)
+        number = self.map.add(len(data))
+        self.map.fill(number, "task-0-lut_list", data, Interface.DLA1)
+        return self.map.index(number)
+
+
+def _listed(nodes: list[str]) -> Blob:
+    data = "\n".join(nodes).encode()
+    return Blob(NODES, len(data), data=data)
+
+
+def _number(operation: ir.Operation, name: str) -> int:
+    return int(from_attribute(operation.attributes[name], int))
+
+
+def _name(group: tri.Group, argument: ir.Value) -> str:
+    """Return the name of the source's value that is an input."""
+    number = list[ir.Value](group.block.arguments).index(argument)
+    value = group.operation.operands[number]
+    made = view(value.owner) if isinstance(value, ir.OpResult) else None
+    names = value_names(made.location) if made is not None else ()
+    return names[0] if names else f"input {number}"

@@ -1,0 +1,126 @@
+"""Fit a convolution into CBUF, the buffer of convolutions: its data and its weights have banks.
+
+In the order of preference: all data and all weights; all data and some groups of kernels, which
+follow one another; some rows of data at a time. Two groups of kernels let one be loaded while the
+other is used.
+"""
+
+from dataclasses import dataclass
+from math import gcd
+
+from .....dialects.core.attributes import tensor_of
+from .....dialects.core.tensor import Shape
+from ..configuration import Configuration
+from ..dialect.convolution import Conv
+from ..network import Precision
+from ..surfaces import WEIGHT_UNIT, entries_per_slice
+
+INT8 = Precision.INT8
+
+
+@dataclass(frozen=True)
+class Fit:
+    """How many rows of the result are computed at a time, and the banks for that."""
+
+    rows: int
+    data_banks: int
+    weight_banks: int
+
+
+@dataclass(frozen=True)
+class ConvSizes:
+    """The sizes of a convolution: x [C, H, W], weights [K, C, R, S], rows of the result.
+
+    `reach` is the rows of a window, dilated.
+    """
+
+    x: Shape
+    w: Shape
+    out_rows: int
+    stride: int
+    reach: int
+
+
+def conv_sizes(op: Conv) -> ConvSizes:
+    """Return what an op needs in CBUF."""
+    x, w = tensor_of(op.x.type).shape, tensor_of(op.w.type).shape
+    out = tensor_of(op.y.type).shape
+    return ConvSizes(x[1:], w, out[2], op.strides[0], (w[2] - 1) * op.dilations[0] + 1)
+
+
+def padded_weights(shape: Shape, configuration: Configuration) -> Shape:
+    """Return the sizes [K, C, R, S] of weights, which are a whole number of units of 128 bytes.
+
+    Added are channels and kernels that fill an atom, which is in memory anyway, and at last a
+    column. The vendor's model of nv_small gives wrong results after a convolution whose weights
+    end within a unit.
+    """
+    kernels, channels, rows, columns = shape
+    atom = configuration.atom_elements(INT8)
+    more_channels, more_kernels = (-(-n // atom) * atom for n in (channels, kernels))
+    size = rows * more_channels * more_kernels
+    step = WEIGHT_UNIT // gcd(size, WEIGHT_UNIT)
+    tried = (
+        shape,
+        (kernels, more_channels, rows, columns),
+        (more_kernels, channels, rows, columns),
+        (more_kernels, more_channels, rows, columns),
+    )
+    whole = (each for each in tried if _bytes(each) % WEIGHT_UNIT == 0)
+    return next(whole, (more_kernels, more_channels, rows, -(-columns // step) * step))
+
+
+def fit(sizes: ConvSizes, configuration: Configuration) -> Fit | None:
+    """Return the banks for a convolution, and its rows at a time; None where nothing fits."""
+    padded = padded_weights(sizes.w, configuration)
+    channels, height, width = padded[1], sizes.x[1], sizes.x[2]
+    room = _Room(configuration, entries_per_slice(width, channels, configuration))
+    weights = [room.weights(size) for size in _portions(padded, configuration)]
+    least, window = room.data(height), room.data(min(sizes.reach, height))
+    for banks in weights:
+        if least + banks <= configuration.banks:
+            rest = configuration.banks - least
+            return Fit(sizes.out_rows, least, min(weights[0], rest))
+        data = configuration.banks - banks
+        # Parts of the data with all weights come before all of the data with few weights.
+        if window <= data and banks in weights[:2]:
+            return Fit(_rows(room.rows(data), sizes), data, banks)
+    if window + weights[-1] <= configuration.banks:
+        data = configuration.banks - weights[-1]
+        return Fit(_rows(room.rows(data), sizes), data, weights[-1])
+    return None
+
+
+def _bytes(shape: Shape) -> int:
+    return shape[0] * shape[1] * shape[2] * shape[3]
+
+
+def _portions(shape: Shape, configuration: Configuration) -> list[int]:
+    """Return the bytes of all weights, of two groups of kernels, and of one."""
+    group = configuration.kernel_group(INT8)
+    counts = (min(count, shape[0]) for count in (shape[0], 2 * group, group))
+    return [_bytes((count, *shape[1:])) for count in counts]
+
+
+@dataclass(frozen=True)
+class _Room:
+    configuration: Configuration
+    entries: int
+
+    def data(self, rows: int) -> int:
+        """Return the banks for rows of data."""
+        return -(-self.entries * rows // self.configuration.bank_entries)
+
+    def rows(self, banks: int) -> int:
+        """Return the rows of data that banks have room for."""
+        return banks * self.configuration.bank_entries // self.entries
+
+    def weights(self, size: int) -> int:
+        """Return the banks for bytes of weights."""
+        units = -(-size // WEIGHT_UNIT) * WEIGHT_UNIT
+        return -(-units // self.configuration.bank_bytes)
+
+
+def _rows(data: int, sizes: ConvSizes) -> int:
+    """Return how many rows of a result need some rows of data."""
+    return min((data - sizes.reach) // sizes.stride + 1, sizes.out_rows)

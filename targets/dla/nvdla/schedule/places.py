@@ -1,0 +1,86 @@
+"""Where in memory the values of a group are: in images of their own, or in parts of others."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from .....dialects import tri
+from .....dialects.core.attributes import tensor_of
+from .....dialects.core.mlir import ir
+from .....dialects.core.module import ops
+from .....dialects.core.op import Op, view
+from .....dialects.core.tensor import Shape
+from ..dialect.convolution import Conv
+from ..dialect.dialect import EngineOp
+from ..dialect.moves import Join, Window
+from ..dialect.single import Sdp
+
+Offset = tuple[int, int, int]
+"""Channels, rows and columns."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """A part of an image that is stored as a whole: `root` is that image."""
+
+    root: ir.Value
+    offset: Offset = (0, 0, 0)
+
+    def moved(self, by: Shape) -> "Place":
+        """Return the place at an offset from here."""
+        first, second, third = (a + b for a, b in zip(self.offset, by, strict=True))
+        return Place(self.root, (first, second, third))
+
+
+@dataclass(frozen=True)
+class Step:
+    """What runs as one: an op, with the convolution that feeds it where there is one."""
+
+    conv: Conv | None
+    op: Op
+
+    @property
+    def ops(self) -> tuple[Op, ...]:
+        """Return one op, or two."""
+        return (self.op,) if self.conv is None else (self.conv, self.op)
+
+
+def steps_of(group: tri.Group) -> Iterator[Step]:
+    """Yield what engines run, in order."""
+    for op in ops(group.block):
+        if isinstance(op, EngineOp) and not isinstance(op, Conv):
+            made = maker_of(op.operation.operands[0]) if isinstance(op, Sdp) else None
+            yield Step(made if isinstance(made, Conv) else None, op)
+
+
+def maker_of(value: ir.Value) -> Op | None:
+    """Return the op that makes a value, None for an argument of the group."""
+    return view(value.owner) if isinstance(value, ir.OpResult) else None
+
+
+def is_image(value: ir.Value) -> bool:
+    """Report whether a value is a batch of images in memory."""
+    tensor = tensor_of(value.type)
+    return tensor.rank == 4 and tensor.dtype == "i8"
+
+
+def places_of(group: tri.Group) -> dict[ir.Value, Place]:
+    """Return the place of each image; operands of joins must be where they can be placed."""
+    parents: dict[ir.Value, tuple[ir.Value, Shape]] = {}
+    for op in ops(group.block):
+        if isinstance(op, Window):
+            parents[op.y] = op.x, op.start
+        elif isinstance(op, Join):
+            at = [0, 0, 0]
+            for x in op.xs:
+                parents[x] = op.y, tuple(at)
+                at[op.axis - 1] += tensor_of(x.type).shape[op.axis]
+    found: dict[ir.Value, Place] = {}
+
+    def place(value: ir.Value) -> Place:
+        if value not in found:
+            parent = parents.get(value)
+            found[value] = Place(value) if parent is None else place(parent[0]).moved(parent[1])
+        return found[value]
+
+    images = [*group.block.arguments, *(v for op in ops(group.block) for v in op.results)]
+    return {value: place(value) for value in images if is_image(value)}

@@ -1,0 +1,97 @@
+"""What a configuration of NVDLA does not run, however it is split."""
+
+from collections.abc import Iterator
+from math import prod
+
+from .....dialects.core.attributes import tensor_of
+from .....dialects.core.tensor import Shape
+from .....dialects.dla.dialect import TensorOp
+from ..configuration import Configuration
+from ..dialect.convolution import Conv
+from ..dialect.moves import CHANNELS, Contract, Copy, Join, Window
+from ..dialect.pools import Cdp, Pdp
+from ..dialect.single import STAGES, Sdp
+from ..operations import BDMA, CDP, CONV, ENGINE_TYPES, PDP, RUBIK, SDP
+from ..reference.sdp import TABLE
+from ..schedule.cbuf import conv_sizes, fit
+
+ENGINES: dict[type[TensorOp], int] = {
+    Conv: CONV,
+    Sdp: SDP,
+    Pdp: PDP,
+    Cdp: CDP,
+    Contract: RUBIK,
+    Copy: BDMA,
+}
+"""The engine that runs each op; the others are places in memory."""
+
+MOST_SIZE = 8192
+MOST_KERNEL, MOST_STRIDE, MOST_DILATION = 32, 8, 32
+MOST_CONV_PAD, MOST_POOL_PAD, MOST_POOL_STRIDE = 31, 7, 16
+
+
+def op_refusal(op: TensorOp, configuration: Configuration) -> str | None:
+    """Return why a configuration does not run an op, or None if it does."""
+    reason = next(_reasons(op, configuration), None)
+    return None if reason is None else f"{configuration.name} {reason}"
+
+
+def _reasons(op: TensorOp, configuration: Configuration) -> Iterator[str]:
+    engine = ENGINES.get(type(op))
+    if engine is not None and ENGINE_TYPES[engine].name not in configuration.engines:
+        yield f"has no {ENGINE_TYPES[engine].name}"
+    if "int8" not in configuration.precisions:
+        yield "does not compute with int8"
+    for value in (op.operation.operands[0], *op.results):
+        shape = tensor_of(value.type).shape
+        if max(shape[1:]) > MOST_SIZE:
+            yield f"has images of sizes up to {MOST_SIZE}, not {shape[1:]}"
+    match op:
+        case Conv():
+            yield from _conv_reasons(op, configuration)
+        case Sdp():
+            yield from _stage_reasons(op, configuration)
+        case Pdp():
+            yield from _most("pads pools by", op.pads, MOST_POOL_PAD)
+            yield from _most("pools with strides of", op.strides, MOST_POOL_STRIDE)
+        case Window() if op.start[0] % configuration.atom:
+            yield f"reads channels from a multiple of {configuration.atom} on, not {op.start[0]}"
+        case Join() if op.axis == CHANNELS:
+            sizes = [tensor_of(x.type).shape[1] for x in op.xs]
+            for size in sizes[:-1]:
+                if size % configuration.atom:
+                    yield f"joins a multiple of {configuration.atom} channels, not {size}"
+        case Contract() if op.atom != configuration.atom:
+            yield f"has atoms of {configuration.atom} bytes, not {op.atom}"
+        case _:
+            pass
+
+
+def _conv_reasons(op: Conv, configuration: Configuration) -> Iterator[str]:
+    kernel = tensor_of(op.w.type).shape[2:]
+    yield from _most("has kernels of", kernel, MOST_KERNEL)
+    yield from _most("convolves with strides of", op.strides, MOST_STRIDE)
+    yield from _most("convolves with dilations of", op.dilations, MOST_DILATION)
+    yield from _most("pads convolutions by", op.pads, MOST_CONV_PAD)
+    if fit(conv_sizes(op), configuration) is None:
+        shape = tensor_of(op.w.type).shape
+        group = min(shape[0], configuration.macs_kernels)
+        size = configuration.banks * configuration.bank_bytes
+        need = group * prod(shape[1:])
+        yield (
+            f"has {size} bytes of CBUF, too few for a row of windows with {need} bytes of weights"
+        )
+
+
+def _stage_reasons(op: Sdp, configuration: Configuration) -> Iterator[str]:
+    descriptor = op.descriptor
+    for name in STAGES:
+        if getattr(descriptor, name).enable and name not in configuration.sdp_stages:
+            yield f"has no stage {name.upper()} of SDP"
+    if descriptor.y.activation == TABLE and not configuration.sdp_lut:
+        yield "has no look-up table in SDP"
+
+
+def _most(what: str, numbers: Shape, most: int) -> Iterator[str]:
+    if max(numbers) > most:
+        yield f"{what} up to {most}, not {max(numbers)}"

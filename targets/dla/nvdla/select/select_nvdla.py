@@ -1,0 +1,110 @@
+"""Select the ops on integers that engines of NVDLA run."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from .....dialects import tri
+from .....dialects.core.mlir import ir
+from .....dialects.core.module import Module
+from .....dialects.core.op import Op, view
+from .....dialects.dla.dialect import TensorOp
+from .....passes.core import Pass
+from .....passes.rewriting import NoMatch, Rewriter
+from ...select.pools import sums_windows
+from ...select.segment_dla import Accepts, segment
+from ...select.select_dla import SelectOps, select
+from ...select.selection import Rule
+from ..choice import Choice
+from ..configuration import Configuration
+from .convolutions import select_conv, select_product
+from .elementwise import select_lookup, select_scale, select_sum
+from .elementwise import select_product as select_elements
+from .limits import op_refusal
+from .places import select_concat, select_slice
+from .pools import select_average, select_max_pool, select_mean
+from .selection import NvdlaSelection
+
+FULL = Choice()
+
+
+class SelectNvdla(Pass):
+    """Replace ops on integers by those of engines of NVDLA, on images [N, channels, rows, columns].
+
+    Refusals are a result of the pass, as those of `select-dla`.
+
+        tri.requantize (tri.conv (%x - zero : i32), (%w : i32), %b)
+            =>   nvdla.sdp (nvdla.conv %x, %w), %b', %factors
+    """
+
+    target: Choice = FULL
+
+    def run(self, module: Module) -> None:
+        select(module, "nvdla", _Select(self.target))
+
+
+class SegmentNvdla(Pass):
+    """Put ops of `nvdla` into as few groups as possible without cycles, as `segment-dla` does.
+
+    Each group becomes a loadable.
+    """
+
+    target: Choice = FULL
+
+    def run(self, module: Module) -> None:
+        segment(module, accepts(self.target.configuration))
+
+
+def accepts(configuration: Configuration) -> Accepts:
+    """Return what accepts the ops that a configuration runs."""
+
+    def accepted(operation: ir.Operation) -> TensorOp | None:
+        op = view(operation)
+        if not isinstance(op, TensorOp) or op.dialect.name != "nvdla":
+            return None
+        return op if op_refusal(op, configuration) is None else None
+
+    return accepted
+
+
+class _Select(SelectOps):
+    def __init__(self, target: Choice) -> None:
+        super().__init__([tri.Requantize, tri.MaxPool, tri.Gather, tri.Concat, tri.Slice])
+        self.target = target
+
+    def selection(self, op: Op, rewriter: Rewriter) -> NvdlaSelection:
+        return NvdlaSelection(self.target, rewriter, op)
+
+    def rules(self, op: Op, selection: Any) -> Iterator[Rule]:
+        match op:
+            case tri.MaxPool():
+                yield select_max_pool
+            case tri.Gather():
+                yield select_lookup
+            case tri.Concat():
+                yield select_concat
+            case tri.Slice():
+                yield select_slice
+            case tri.Requantize():
+                yield _rule_of_sums(op, selection)
+            case _:
+                raise NoMatch("is no root")
+
+
+def _rule_of_sums(op: tri.Requantize, selection: NvdlaSelection) -> Rule:
+    """Return the rule for what a requantisation finishes."""
+    made = selection.rewriter.find_producer(op.x)
+    match made:
+        case tri.Conv():
+            return select_average if sums_windows(made, selection) else select_conv
+        case tri.MatMul():
+            return select_product
+        case tri.ReduceSum():
+            return select_mean
+        case tri.Add() if isinstance(selection.rewriter.find_producer(made.a), tri.MatMul):
+            return select_product
+        case tri.Add():
+            return select_sum
+        case tri.Mul():
+            return select_elements
+        case _:
+            return select_scale

@@ -1,0 +1,57 @@
+"""The target `nvdla:nv_small`, `nvdla:nv_large`, `nvdla:nv_full`, or `nvdla:FILE.toml`."""
+
+from copy import copy
+
+from ....dialects.core.errors import CompileError
+from ....dialects.core.module import Module
+from ....dialects.dla.dialect import TensorOp
+from ...options import CompileOptions
+from ..accelerator import COMPILED, PhasedTarget
+from ..phases import Phases
+from . import dialect
+from .choice import NAME, Choice
+from .dialect.dialect import NVDLA
+from .loadable_code import LoadableCode
+from .pipeline import nvdla_phases
+from .select.limits import op_refusal
+
+
+class Nvdla(PhasedTarget):
+    """Run quantised networks on NVDLA, as loadables; without a configuration it is nv_full."""
+
+    def __init__(self) -> None:
+        super().__init__(NAME)
+        self.selected = Choice()
+
+    def pipeline(self) -> Phases:
+        return nvdla_phases(self.selected)
+
+    def configured(self, variants: tuple[str, ...]) -> "Nvdla":
+        if not variants:
+            return self
+        text, *others = variants
+        if others:
+            listed = ", ".join(variants)
+            raise CompileError(f"'{self.name}' has one configuration, not several: {listed}")
+        found = copy(self)
+        found.selected = Choice(text)
+        _ = found.selected.configuration
+        return found
+
+    @property
+    def choice(self) -> str:
+        return f"{self.name}:{self.selected}"
+
+    def op_refusal(self, op: TensorOp) -> str | None:
+        if op.dialect is not NVDLA:
+            return f"{self.name} has no op {op.op_name}, which is of other accelerators"
+        return op_refusal(op, self.selected.configuration)
+
+    def compile(self, module: Module, options: CompileOptions) -> LoadableCode:
+        self.pipeline().run(module, options.report, *options.hooks, only=COMPILED)
+        return LoadableCode(module, self.selected.configuration)
+
+
+TARGET = Nvdla()
+
+__all__ = ["TARGET", "Nvdla", "dialect"]
