@@ -85,7 +85,7 @@ def emit_c(
     chosen.check()
     load_plugins(chosen.plugin_names)
     package = build_with(model, chosen)
-    check_program(package.manifest)
+    check_program(package.manifest, onnc)
     chosen.report("write C")
     source = CSource(package, chosen.machines[0], name, onnc)
     files, path = source.files(), Path(folder)

@@ -10,7 +10,7 @@ import onnx.numpy_helper
 import onnx.parser
 import pytest
 import trivium
-from c_programs import build, needs_gcc, run, run_client
+from c_programs import build, fixed_addresses, needs_gcc, run, run_client
 from onnx.reference import ReferenceEvaluator
 from trivium.compiler.c.emit import emit_c
 from trivium.dialects.core.machine import find_machine
@@ -220,16 +220,8 @@ def test_threads_give_the_bits_of_one_and_wrong_memory_has_codes(sanitizer, tmp_
     if "cannot find" in made.stderr:
         pytest.skip(f"there is no sanitizer of {sanitizer}")
     assert not made.returncode, made.stderr
-    done = run([*_fixed_addresses(tmp_path), "./own"], tmp_path)
+    done = run([*fixed_addresses(tmp_path), "./own"], tmp_path)
     assert done.returncode == 0, done.stderr
-
-
-def _fixed_addresses(folder: Path) -> list[str]:
-    """Return what runs a program without random addresses, at which threads are not watched."""
-    command = ["setarch", "-R"]
-    if not shutil.which("setarch") or run([*command, "true"], folder).returncode:
-        return []
-    return command
 
 
 @needs_gcc
@@ -276,15 +268,6 @@ def test_what_has_no_form_in_c_is_refused_and_nothing_written(given, message, tm
     with pytest.raises(trivium.CompileError, match=message):
         emit_c(network(), tmp_path / "made", **given)
     assert not (tmp_path / "made").exists()
-
-
-def test_sizes_that_change_are_refused(tmp_path: Path) -> None:
-    text = '<ir_version: 10, opset_import: ["" : 21]> g (float[N, 3] x) => (float[N, 3] y) '
-    model = onnx.parser.parse_model(text + "{ y = Exp (x) }")
-    with pytest.raises(trivium.CompileError, match=r"sizes N change(.|\n)*--shape N=1"):
-        emit_c(model, tmp_path / "made")
-    assert not (tmp_path / "made").exists()
-    emit_c(model, tmp_path / "made", shapes={"N": 2}, machine="generic")
 
 
 def test_sizes_that_a_run_finds_are_refused(tmp_path: Path) -> None:
