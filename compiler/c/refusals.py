@@ -52,6 +52,9 @@ def _described(step: Step, manifest: Manifest) -> str:
 
 
 def _contents(manifest: Manifest) -> Iterator[Diagnostic]:
+    if manifest.exact:
+        text = "the package has programs for exact sizes, code in C has one program"
+        yield Diagnostic("", text, ("compile the model again without --exact",))
     found = ", ".join(symbol.name for symbol in manifest.symbols if symbol.stage)
     if found:
         text = f"sizes {found} are found as the model runs, which code in C does not"

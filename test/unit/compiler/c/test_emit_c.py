@@ -283,9 +283,35 @@ def test_machines_without_packages_are_refused_for_these(tmp_path: Path) -> None
         trivium.build(network(), machine="generic")
 
 
-def test_packages_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(trivium.CompileError, match="is a package, must be the model"):
-        emit_c(trivium.build(network()), tmp_path / "made")
+@needs_gcc
+def test_a_package_is_printed_for_any_machine(tmp_path: Path) -> None:
+    trivium.build(network()).save(tmp_path / "net.trv")
+    folder = tmp_path / "net"
+    flags = ["--emit", "c", "--machine", "generic", "--name", "net", "-o", str(folder)]
+    assert main(["compile", str(tmp_path / "net.trv"), *flags]) == 0
+    build(folder)
+    for name, array in feeds().items():
+        array.tofile(folder / name)
+    done = run(["./main", "-o", "y", "-o", "z", *feeds()], folder)
+    assert not done.returncode, done.stderr
+    for name, y in zip("yz", expected(), strict=True):
+        made = np.fromfile(folder / name, np.float32).reshape(y.shape)
+        np.testing.assert_allclose(made, y, rtol=1e-6, atol=1e-7)
+
+
+def test_packages_that_cannot_be_printed_are_refused(tmp_path: Path) -> None:
+    sizes = '<ir_version: 10, opset_import: ["" : 21]> g (float[N, 3] x) => (float[N, 3] y) '
+    model = onnx.parser.parse_model(sizes + "{ y = Exp (x) }")
+    refused = {
+        "holds no IR": trivium.build(network(), strip=("ir",)),
+        "programs for exact sizes": trivium.build(model, exact=[{"N": 2}]),
+        "a step of kind 'host'": trivium.build(network(), target="host"),
+    }
+    for fault, package in refused.items():
+        with pytest.raises(trivium.CompileError, match=fault):
+            emit_c(package, tmp_path / "made")
+    with pytest.raises(trivium.CompileError, match="math: a package keeps"):
+        emit_c(trivium.build(network()), tmp_path / "made", math="strict")
     assert not (tmp_path / "made").exists()
 
 
