@@ -44,7 +44,9 @@ def packaged_module(package: Package) -> Module:
             "take the model that it was compiled from"
         )
     if BYTECODE not in package.entries:
-        raise CompileError("the package holds no IR to compile again")
+        raise CompileError(
+            "the package holds no IR to compile again: take the model that it was compiled from"
+        )
     import_all(dialects.__name__)
     targets = choose_targets(targets_of(package.manifest))
     text = read_bytecode(bytes(package.entries[BYTECODE]), BYTECODE)

@@ -22,9 +22,9 @@ from .refit.hold_weights import hold_weights
 def rebuild(package: Package, asked: CompileOptions) -> Package:
     """Generate code for the machines of `asked` from the placed IR and the weights of a package.
 
-    Raises CompileError for other options than those that apply, when the package holds no IR that
-    this version reads, for a machine that there is not, and for a package with programs of
-    accelerators.
+    The code has the form of `asked`: objects, or C. Raises CompileError for other options than
+    those that apply, when the package holds no IR that this version reads, for a machine that there
+    is not, and for a package with programs of accelerators.
     """
     _check_options(asked)
     pools: WeightPools = {}
@@ -61,7 +61,7 @@ def _compiled(package: Package, asked: CompileOptions, pools: WeightPools) -> As
         module = packaged_module(package)
         manifest = package.manifest
         math = manifest.math
-        options = CompileOptions(
+        options = type(asked)(
             target=targets_of(manifest),
             math=math.mode,
             winograd_error=math.winograd_error,

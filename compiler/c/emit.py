@@ -9,11 +9,12 @@ from ...dialects.core.discovery import load_plugins
 from ...dialects.core.errors import CompileError
 from ...dialects.core.files import write_file
 from ...runtime.contents import Contents
+from ...runtime.package import Package
 from ...targets.choices import C
 from ...targets.option import changed_options
 from ...targets.options import CompileOptions
 from ..driver import build_with
-from ..source import Source, find_format
+from ..source import Source
 from .refusals import check_program
 from .source import CSource, included_headers
 
@@ -62,7 +63,7 @@ class CFolder:
 
 
 def emit_c(
-    model: Source,
+    model: Source | Package,
     folder: str | Path,
     example_inputs: Any = None,
     *,
@@ -75,17 +76,15 @@ def emit_c(
     The folder is made if it is not there; files of the same names are replaced. Functions, files
     and macros begin with `name`. With `onnc`, there is also the entry of ONNC's runtime,
     `model_main`, which the client calls, and the weight file ends in `.weight`. The options are
-    those of `trivium.compile`. Raises CompileError that lists all faults, also what has no form in
-    C: nothing is written then.
+    those of `trivium.compile`. Of a package, or its path, the IR in it is compiled. Raises
+    CompileError that lists all faults, also what has no form in C: nothing is written then.
     """
     check_name(name)
-    if find_format(model).is_compiled:
-        raise CompileError("model is a package, must be the model that it was made of")
     chosen = COptions(example_inputs, **options)
     chosen.check()
     load_plugins(chosen.plugin_names)
     package = build_with(model, chosen)
-    check_program(package.manifest)
+    check_program(package.manifest, onnc)
     chosen.report("write C")
     source = CSource(package, chosen.machines[0], name, onnc)
     files, path = source.files(), Path(folder)

@@ -8,14 +8,20 @@ from ...runtime.dtypes import itemsize
 
 
 def size_macros(name: str, inputs: Sequence[Port], outputs: Sequence[Port]) -> Iterator[str]:
-    """Yield the macros of the numbers of ports and of their bytes, which begin with a name."""
+    """Yield the macros of the numbers of ports and of their bytes, which begin with a name.
+
+    Ports whose sizes change from run to run are described alone.
+    """
     for kind, ports in (("INPUT", inputs), ("OUTPUT", outputs)):
         prefix = f"{name.upper()}_{kind}"
         yield f"#define {prefix}S {len(ports)}"
         for number, port in enumerate(ports):
             shape = ", ".join(map(str, port.shape))
             text = comment(f"{port.name}: {port.dtype}[{shape}]")
-            yield f"#define {prefix}_{number}_BYTES {port_bytes(port)} /* {text} */"
+            if all(type(size) is int for size in port.shape):
+                yield f"#define {prefix}_{number}_BYTES {port_bytes(port)} /* {text} */"
+            else:
+                yield f"/* {kind.lower()} {number}, {text} */"
 
 
 def port_bytes(port: Port) -> int:

@@ -6,22 +6,21 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 
 from ...dialects.core.machine import CONTRACT, Machine
-from ...runtime.contents import FIRST_PORT, WEIGHTS_ENTRY, Port
+from ...runtime.contents import WEIGHTS_ENTRY, Port
 from ...runtime.cpu.part import CpuPart
 from ...runtime.cpu.step import CpuStep
 from ...runtime.package import Package
+from ...runtime.sizes.symbols import spelled_ports
 from ...runtime.spelling import spell_names
 from ...targets.choices import STRICT
 from ...targets.cpu.c.helpers import PRELUDE, definitions
 from .macros import checks
-from .ports import comment, port_bytes, size_macros
+from .ports import comment, size_macros
+from .sizes import TEMPLATES, RunSizes
 from .weight_file import data_offset, weight_file
 
-TEMPLATES = Path(__file__).parent / "template"
-ALIGNMENT = 64
 MOST_OPS = 4
 """How many ops the name of a kernel lists."""
 
@@ -84,12 +83,14 @@ class CSource:
         """Return the source but for the header that it includes, which has the identity."""
         kernels = "\n\n".join(self._kernels())
         programs = "\n\n".join(self._text(f"{symbol}.c") for symbol in self._programs)
-        code = "\n\n".join([kernels, self._part("phases.c"), programs])
+        begins = "".join(f"enum {{ {s}_sizes = {n} }};\n" for s, n in self._sizes.places.items())
+        code = "\n\n".join([kernels, self._part("phases.c"), f"{begins}{programs}"])
         names = self._kernel_names
         code = _SYMBOL.sub(lambda found: names[found[0]], code)
         begin = f"{checks(self.machine)}\n#include <string.h>\n{PRELUDE}"
         threads = f"#ifdef {self.name.upper()}_THREADS\n#include <sched.h>\n#endif\n"
-        entry = self._part("entry.c") + self._part("pool.c")
+        entry = self._part("sizes.c") if self._sizes.symbols else ""
+        entry += self._part("entry.c") + self._part("pool.c")
         entry += self._part("onnc.c") if self.onnc else ""
         return "\n".join([begin, threads, definitions(code), code, "", entry])
 
@@ -125,6 +126,10 @@ class CSource:
         steps = [*manifest.load_steps, *manifest.steps]
         return [*dict.fromkeys(step.symbol for step in steps if isinstance(step, CpuStep))]
 
+    @cached_property
+    def _sizes(self) -> RunSizes:
+        return RunSizes(self.package.manifest, self.name)
+
     # -- templates ----------------------------------------------------------------------------
 
     def _part(self, template: str) -> str:
@@ -147,7 +152,8 @@ class CSource:
     @cached_property
     def _fixed(self) -> Mapping[str, str]:
         manifest = self.package.manifest
-        memory, inputs, outputs = manifest.memory, manifest.inputs, manifest.outputs
+        memory, symbols = manifest.memory, manifest.symbols
+        inputs, outputs = (spelled_ports(p, symbols) for p in (manifest.inputs, manifest.outputs))
         steps = [step for step in manifest.steps if isinstance(step, CpuStep)]
         loads = [step for step in manifest.load_steps if isinstance(step, CpuStep)]
         return {
@@ -157,26 +163,20 @@ class CSource:
             "weight_file": self.weight_file,
             "title": comment(f"{manifest.source or 'a model'}, for {self.machine.name}"),
             "ports": "\n".join([*size_macros(self.name, inputs, outputs), ""]),
-            "arena": str(memory.arena_bytes),
             "prepared": str(memory.prepared_bytes),
-            "thread_bytes": str(memory.thread_bytes),
             "phases": str(sum(step.phases for step in steps)),
             "bases": ", ".join(self._bases()),
             "run": _calls(steps),
             "prepare": self._prepare(loads),
-            "copies": "".join(f"  {line}\n" for line in self._copies()),
-            "input_bytes": ", ".join(str(port_bytes(each)) for each in inputs) or "0",
-            "output_bytes": ", ".join(str(port_bytes(each)) for each in outputs) or "0",
+            "copies": self._sizes.copies(),
             "prints": "".join(self._print(n, p) for n, p in enumerate(outputs)),
             "prints_numbered": "".join(
                 f"  if (number == {n}) {{\n{self._print(n, p)}  }}\n"
                 for n, p in enumerate(manifest.outputs)
             ),
-            "onnc_output_bytes": str(
-                sum(-(-port_bytes(each) // ALIGNMENT) * ALIGNMENT for each in outputs)
-            ),
             "flags": " ".join(self._flags),
             "cross": self.machine.cross or "PREFIX-",
+            **self._sizes.texts(),
         }
 
     @property
@@ -197,20 +197,8 @@ class CSource:
             return ""
         bases = "0, (char *)weights->constants, prepared"
         head = f"  char *const base[] = {{{bases}}};\n  struct job alone = {{0}};\n"
-        calls = "".join(f"  {step.symbol}(&alone, 0, 1, 0);\n" for step in loads)
+        calls = "".join(f"  {step.symbol}(&alone, 0, 0);\n" for step in loads)
         return f"{head}  alone.threads = 1;\n  alone.base = base;\n{calls}"
-
-    def _copies(self) -> list[str]:
-        """Return the lines that copy outputs that are elsewhere: inputs, constants, and others."""
-        manifest = self.package.manifest
-        first = FIRST_PORT + len(manifest.inputs)
-        lines: list[str] = []
-        for number, port in enumerate(manifest.outputs):
-            buffer = manifest.buffers[port.buffer]
-            if buffer.base != first + number:
-                source = f"base[{buffer.base}] + {buffer.offset}"
-                lines.append(f"memcpy(outputs[{number}], {source}, {buffer.size_bytes});")
-        return lines
 
     def _print(self, number: int, port: Port) -> str:
         """Return the lines of the client that print an output."""
@@ -244,6 +232,6 @@ def _calls(steps: Sequence[CpuStep]) -> str:
     lines: list[str] = []
     first = 0
     for step in steps:
-        lines.append(f"  {step.symbol}(job, thread, run, {first});\n")
+        lines.append(f"  {step.symbol}(job, thread, {first});\n")
         first += step.phases
     return "".join(lines)

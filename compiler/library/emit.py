@@ -17,7 +17,7 @@ from ...runtime.manifest import Manifest
 from ...runtime.package import Package
 from ...version import __version__
 from ..c.emit import NAME, check_name
-from ..c.refusals import IN_LIBRARY, native_faults
+from ..c.refusals import IN_LIBRARY, native_faults, unknown_sizes
 from .assembly import Assembly
 from .tables import header, tables
 
@@ -71,6 +71,7 @@ def check_package(manifest: Manifest) -> CpuRequirements:
 
 def _faults(manifest: Manifest) -> Iterator[Diagnostic]:
     yield from native_faults(manifest, IN_LIBRARY)
+    yield from unknown_sizes(manifest)
     for pair in manifest.carried:
         if pair.in_place and not pair.is_bound:
             text = "is updated in place in memory of a caller, which no library does"

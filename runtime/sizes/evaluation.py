@@ -21,26 +21,27 @@ class Evaluation:
 
     Raises PackageError for texts that are no expressions of the symbols. `records` have sizes in
     fields beside those of the contents: steps, and their places. `places` are those of texts among
-    the numbers of a plan.
+    the numbers of a plan. `checks` are the formulas of the checks in order, `arenas` those of the
+    bytes of arenas with regions.
     """
 
     def __init__(self, contents: Contents, records: Iterable[tuple[object, str]] = ()) -> None:
         self._contents = contents
         self._names = tuple(symbol.name for symbol in contents.symbols)
-        self._formulas = formulas_of(contents)
+        self.formulas = formulas_of(contents)
         self._shapes: list[tuple[str, Sequence[Size], str]] = []
         self._sizes: dict[Polynomial, str] = {}
         self._proofs: dict[Polynomial, str] = {}
         self._numbers: dict[str, Polynomial] = {}
-        checks = [
-            self._formulas.read(check.expression, f"checks[{i}].expression")
+        self.checks = [
+            self.formulas.read(check.expression, f"checks[{i}].expression")
             for i, check in enumerate(contents.checks)
         ]
-        self._check = self._formulas.function(checks)
-        pairs = list(zip(contents.checks, checks, strict=True))
+        self._check = self.formulas.function(self.checks)
+        pairs = list(zip(contents.checks, self.checks, strict=True))
         least = [value for check, value in pairs if check.relation == ">="]
         equal = [value for check, value in pairs if check.relation != ">="]
-        self._arenas: dict[int, Polynomial] = {}
+        self.arenas: dict[int, Polynomial] = {}
         self._bytes: dict[str, list[Polynomial]] = {}
         self._read_buffers(self._read_regions())
         for record, where in (
@@ -52,16 +53,16 @@ class Evaluation:
         formulas = list(dict.fromkeys(self._numbers.values()))
         places = {formula: i for i, formula in enumerate(formulas)}
         self.places = {text: places[formula] for text, formula in self._numbers.items()}
-        self._function = self._formulas.function(
+        self._function = self.formulas.function(
             list(self._sizes),
             list(self._proofs),
             formulas,
-            list(self._arenas.values()),
+            list(self.arenas.values()),
             self._bytes["outputs"],
             least,
             equal,
             *(
-                [self._formulas.read(size) for size in port.shape]
+                [self.formulas.read(size) for size in port.shape]
                 for port in (*contents.inputs, *contents.outputs)
             ),
         )
@@ -76,6 +77,11 @@ class Evaluation:
     def unchecked(self, symbols: Mapping[str, int]) -> Values:
         """Return all numbers at the values of symbols, where checks may fail."""
         return self._values(symbols, checked=False)
+
+    @property
+    def sizes(self) -> list[Polynomial]:
+        """Return the sizes of tensors that are not known to be possible ones."""
+        return [*self._sizes]
 
     def _refuse(self, symbols: Mapping[str, int]) -> None:
         """Raise SizeFault for the first check that fails."""
@@ -105,7 +111,7 @@ class Evaluation:
             words = array("q", numbers)
         except OverflowError:
             raise SizeFault("a size has more than 64 bits") from None
-        ends = dict(zip(self._arenas, arenas, strict=True))
+        ends = dict(zip(self.arenas, arenas, strict=True))
         values = Values(symbols, words, self.places, ends, found[_PORTS:], output_bytes)
         if 0 in sizes:
             self._check_empty(values)
@@ -122,7 +128,7 @@ class Evaluation:
 
     def _read(self, size: Size | str, where: str) -> Polynomial:
         """Return the formula of a size, whose number is then known to the plan."""
-        formula = self._formulas.read(size, where)
+        formula = self.formulas.read(size, where)
         if isinstance(size, str):
             self._numbers[size] = formula
         return formula
@@ -143,14 +149,14 @@ class Evaluation:
         for i, size in enumerate(sizes):
             if size and not _is_possible(as_number(size)):
                 self._sizes.setdefault(size, f"'{where}.shape[{i}]'")
-        width, product = itemsize(dtype) or 1, self._formulas.product
+        width, product = itemsize(dtype) or 1, self.formulas.product
         # Zeros that depend on symbols are seen when there are some.
         self._prove(product(filter(None, sizes), width), f"the bytes of '{where}'")
         return product(sizes, width)
 
     def _read_regions(self) -> dict[int, list[Polynomial]]:
         """Compute where regions are, for the expressions of offsets; return their ends, by base."""
-        call = self._formulas.call
+        call = self.formulas.call
         offsets: list[Polynomial] = []
         ends: list[Polynomial] = []
         arenas: dict[int, list[Polynomial]] = {}
@@ -161,14 +167,14 @@ class Evaluation:
             ends.append(self._end(offsets[-1], size))
             arenas.setdefault(region.base, []).append(ends[-1])
         for i, offset in enumerate(offsets):
-            self._formulas.define(f"at_{i}", offset)
+            self.formulas.define(f"at_{i}", offset)
         for base, each in arenas.items():
-            self._arenas[base] = self._prove(call("max", each), f"the end of arena {base}")
+            self.arenas[base] = self._prove(call("max", each), f"the end of arena {base}")
         return arenas
 
     def _read_buffers(self, regions: Mapping[int, Sequence[Polynomial]]) -> None:
         """Prove that buffers are in their bases, at offsets that suit their elements."""
-        operate, call = self._formulas.operate, self._formulas.call
+        operate, call = self.formulas.operate, self.formulas.call
         rooms = self._rooms()
         ends: dict[int, dict[Polynomial, None]] = {}
         offsets: dict[int, list[Polynomial]] = {}
@@ -191,7 +197,7 @@ class Evaluation:
 
     def _end(self, offset: Polynomial, size: Polynomial) -> Polynomial:
         """Return the sum of two formulas by their names: it has few terms."""
-        return self._formulas.operate("+", *map(self._formulas.named, (offset, size)))
+        return self.formulas.operate("+", *map(self.formulas.named, (offset, size)))
 
     def _rooms(self) -> dict[int, Polynomial]:
         """Return the bytes of all bases."""
@@ -206,7 +212,7 @@ class Evaluation:
             sizes += self._bytes[kind]
         for space in contents.spaces:
             sizes += map(number, (space.arena_bytes, space.weight_bytes))
-        return dict(enumerate(sizes)) | self._arenas
+        return dict(enumerate(sizes)) | self.arenas
 
 
 def formulas_of(contents: Contents) -> Formulas:

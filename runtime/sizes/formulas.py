@@ -34,15 +34,17 @@ class Formulas:
     """
 
     def __init__(self, symbols: Sequence[str]) -> None:
-        self._parameters = [f"p{i}" for i in range(len(symbols))]
-        self._named = {s: variable(p) for s, p in zip(symbols, self._parameters, strict=True)}
+        self.parameters = [f"p{i}" for i in range(len(symbols))]
+        """The variables that are the values of the symbols, in order."""
+        self._named = {s: variable(p) for s, p in zip(symbols, self.parameters, strict=True)}
         self._read: dict[str, Polynomial] = {}
         self.groups: dict[str, Polynomial] = {}
         """What has been read between parentheses."""
         self._known: dict[str, str] = {}
         self._texts: dict[Polynomial, str] = {}
-        self._lines: dict[str, str] = {}
-        self._bits = dict.fromkeys(self._parameters, MOST.bit_length())
+        self.lines: dict[str, str] = {}
+        """Operations by the names of the variables that they give: each may use earlier ones."""
+        self._bits = dict.fromkeys(self.parameters, MOST.bit_length())
 
     def define(self, name: str, formula: Polynomial) -> None:
         """Let the expressions that are read from now on use a formula by a name."""
@@ -71,7 +73,7 @@ class Formulas:
     def operate(self, operator: str, left: Polynomial, right: Polynomial) -> Polynomial:
         """Return the formula of `+`, `-`, `*`, `//` or `&` of two others."""
         if operator not in _RING:
-            code = f"{self._text(left)} {operator} {self._text(right)}"
+            code = f"{self.text(left)} {operator} {self.text(right)}"
             return self._result(code, left, right)
         if operator == "*" and self._bits_of(left) + self._bits_of(right) > MOST_BITS_OF_VALUES:
             raise PackageError(f"has a size that may have more than {MOST_BITS_OF_VALUES} bits")
@@ -82,14 +84,14 @@ class Formulas:
         """Return a formula as one variable, if it is no number."""
         if as_number(formula) is not None:
             return formula
-        return self._result(self._text(formula), formula)
+        return self._result(self.text(formula), formula)
 
     def call(self, function: str, formulas: Iterable[Polynomial]) -> Polynomial:
         """Return the formula of `max`, `min` or `|` of others; one alone is its own."""
         given = self._folded(function, dict.fromkeys(formulas))
         if len(given) == 1:
             return given[0]
-        return self._result(_code_of_call(function, list(map(self._text, given))), *given)
+        return self._result(_code_of_call(function, list(map(self.text, given))), *given)
 
     def _folded(self, function: str, formulas: Iterable[Polynomial]) -> list[Polynomial]:
         """Return the operands of a function with one number in place of several."""
@@ -110,8 +112,8 @@ class Formulas:
 
         It returns a tuple of the values of the formulas of each group.
         """
-        listed = [list(map(self._text, group)) for group in groups]
-        code = write_function(self._parameters, self._lines, listed)
+        listed = [list(map(self.text, group)) for group in groups]
+        code = write_function(self.parameters, self.lines, listed)
         scope: dict[str, Callable[..., tuple[tuple[int, ...], ...]]] = {}
         exec(code, {"__builtins__": {}, "max": max, "min": min}, scope)
         return scope["compute"]
@@ -132,13 +134,13 @@ class Formulas:
         if code.isalnum():
             return code
         if code not in self._known:
-            if len(self._lines) == MOST_OPERATIONS:
+            if len(self.lines) == MOST_OPERATIONS:
                 raise PackageError(f"has more than {MOST_OPERATIONS} operations on sizes")
-            self._known[code] = f"v{len(self._lines)}"
-            self._lines[self._known[code]] = code
+            self._known[code] = f"v{len(self.lines)}"
+            self.lines[self._known[code]] = code
         return self._known[code]
 
-    def _text(self, formula: Polynomial) -> str:
+    def text(self, formula: Polynomial) -> str:
         """Return the name of a variable with the value of a formula, or a number."""
         if formula not in self._texts:
             self._texts[formula] = self._written(formula)

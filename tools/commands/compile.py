@@ -1,6 +1,7 @@
 """Compile a model and save it as a package, one file that runs with nothing but numpy, or as C.
 
-Native code of packages is for Linux on x86-64. A package (.trv) is compiled again, for a machine.
+Native code of packages is for Linux on x86-64. A package (.trv) is compiled again: for a machine,
+or to another form.
 With `--emit library`, the model becomes a shared library for programs in C and C++, with its
 header. With `--emit c`, OUT is a folder of C for any machine, which a C compiler alone builds.
 """
@@ -109,14 +110,18 @@ def _run_c(flags: argparse.Namespace) -> None:
 
     if arguments.is_package(flags.output):
         flags.refuse(f"argument -o/--output: '{flags.output}' is a package, C is a folder")
-    if not arguments.is_package(flags.model):
-        arguments.refuse_key(flags, flags.model)
+    model = flags.model
+    if arguments.is_package(model):
+        _refuse_kept(flags)
+        model = arguments.open_package(flags, model)
+    else:
+        arguments.refuse_key(flags, model)
     if flags.onnc:  # in the words of ONNC, which scripts look for
         print("CLang is invoked")
     with shown_progress() as progress:
         given = arguments.compile_arguments(flags)
         written = emit_c(
-            flags.model,
+            model,
             flags.output,
             name=flags.name or NAME,
             onnc=flags.onnc,

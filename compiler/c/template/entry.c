@@ -39,50 +39,67 @@ int @name@_open_weights(struct @name@_weights *weights, const void *file, size_t
 
 /* -- runs -------------------------------------------------------------------------------------- */
 
-/* Wake the other threads for a run of a job; return its number. */
-static i64 begin_run(struct job *job) {
+/* Let the other threads take part in a run of a job: none does at this time. */
+static void begin_run(struct job *job) {
+#ifdef @NAME@_THREADS
+  struct @name@_pool *const pool = job->pool;
+  if (pool) {
+    memset(job->counters, 0, @NAME@_PHASES * sizeof(struct counter));
+    pthread_mutex_lock(&pool->lock);
+    __atomic_add_fetch(&pool->run, 1, __ATOMIC_RELEASE);
+    pool->open = 1;
+    pthread_cond_broadcast(&pool->wake);
+    pthread_mutex_unlock(&pool->lock);
+  }
+#endif
+  (void)job;
+}
+
+/* Wait until no other thread takes part in a run that is complete. */
+static void end_run(struct job *job) {
 #ifdef @NAME@_THREADS
   struct @name@_pool *const pool = job->pool;
   if (pool) {
     pthread_mutex_lock(&pool->lock);
-    const i64 run = __atomic_add_fetch(&pool->run, 1, __ATOMIC_RELEASE);
-    pthread_cond_broadcast(&pool->wake);
+    pool->open = 0;
     pthread_mutex_unlock(&pool->lock);
-    return run;
+    for (int spins = 0; __atomic_load_n(&pool->inside, __ATOMIC_ACQUIRE); ++spins)
+      if (spins > 2000) sched_yield();
   }
 #endif
   (void)job;
-  return 1;
 }
 
-static void program(struct job *job, int thread, i64 run) {
-  (void)job, (void)thread, (void)run;
+static void program(struct job *job, int thread) {
+  (void)job, (void)thread;
 @run@}
 
-static int run_with(struct job *job, const void *const inputs[], void *const outputs[],
+static int run_with(struct job *job, @sizes@const void *const inputs[], void *const outputs[],
                     void *arena, size_t arena_bytes, const struct @name@_weights *weights) {
-  const size_t needed = @NAME@_ARENA_BYTES;
+@plan@  const size_t needed = @arena_bytes@;
   if (arena_bytes < needed) return @NAME@_SMALL_ARENA;
   if ((uintptr_t)arena % ALIGNMENT) return @NAME@_UNALIGNED;
   (void)inputs, (void)outputs;
   char *const base[] = {@bases@};
   job->base = base;
-  program(job, 0, begin_run(job));
-@copies@  job->base = 0;
+@bind_sizes@  begin_run(job);
+  program(job, 0);
+  end_run(job);
+@copies@  job->base = 0, job->size = 0;
   return @NAME@_OK;
 }
 
-int @name@_run(const void *const inputs[], void *const outputs[], void *arena, size_t arena_bytes,
-               const struct @name@_weights *weights) {
+int @name@_run(@sizes@const void *const inputs[], void *const outputs[], void *arena,
+               size_t arena_bytes, const struct @name@_weights *weights) {
   struct job alone = {0};
   alone.threads = 1;
-  return run_with(&alone, inputs, outputs, arena, arena_bytes, weights);
+  return run_with(&alone, @given_sizes@inputs, outputs, arena, arena_bytes, weights);
 }
 
 const char *@name@_error(int code) {
   switch (code) {
     case @NAME@_OK: return "no error";
-    case @NAME@_SMALL_ARENA: return "the arena has fewer bytes than @NAME@_ARENA_BYTES";
+    case @NAME@_SMALL_ARENA: return "the arena has fewer bytes than @arena_name@";
     case @NAME@_UNALIGNED: return "memory is not aligned to 64 bytes";
     case @NAME@_SHORT_WEIGHTS: return "the weight file is shorter than it was written";
     case @NAME@_NO_WEIGHTS: return "the file is not a weight file of this version";
@@ -91,6 +108,6 @@ const char *@name@_error(int code) {
     case @NAME@_SMALL_PREPARED: return "prepared has fewer bytes than @NAME@_PREPARED_BYTES";
     case @NAME@_NO_THREADS: return "threads cannot be started";
     case @NAME@_NO_INPUTS: return "the file of inputs has not the tensors of the model";
-    default: return "no code of this library";
+@size_errors@    default: return "no code of this library";
   }
 }

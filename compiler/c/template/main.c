@@ -1,4 +1,4 @@
-/* Run @file@ on files: main [-w WEIGHTS] [-o OUTPUT]... INPUT..., each with the bytes of a tensor.
+/* Run @file@ on files: main@client_usage@ [-w WEIGHTS] [-o OUTPUT]... INPUT..., each with the bytes of a tensor.
    Outputs are printed, or written to files. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,8 +6,7 @@
 
 #include "@file@.h"
 
-static const size_t input_count = @NAME@_INPUTS, input_bytes[] = {@input_bytes@};
-static const size_t output_bytes[] = {@output_bytes@};
+static const size_t input_count = @NAME@_INPUTS;
 
 static void fail(const char *what, const char *why) {
   fprintf(stderr, "%s: error: %s\n", what, why);
@@ -40,30 +39,34 @@ static void write_file(const char *path, const void *data, size_t bytes) {
   if (!file || fwrite(data, 1, bytes, file) != bytes || fclose(file)) fail(path, "cannot be written");
 }
 
-static void print_outputs(void *const outputs[]) {
+static void print_outputs(void *const outputs[], const size_t output_bytes[]) {
+  (void)outputs, (void)output_bytes;
 @prints@}
-
+@client_reader@
 int main(int argc, char **argv) {
   const char *weight_file = "@weight_file@", *written[@NAME@_OUTPUTS + 1] = {0};
+  const char *paths[@NAME@_INPUTS + 1] = {0};
   const void *inputs[@NAME@_INPUTS + 1] = {0};
   void *outputs[@NAME@_OUTPUTS + 1] = {0};
   struct @name@_weights weights;
+@client_sizes@  int code = 0;
   size_t size, given = 0, files = 0;
   for (int n = 1; n < argc; ++n) {
     if (!strcmp(argv[n], "-w") && n + 1 < argc) weight_file = argv[++n];
     else if (!strcmp(argv[n], "-o") && n + 1 < argc && files < @NAME@_OUTPUTS) written[files++] = argv[++n];
-    else if (given < input_count) inputs[given] = read_file(argv[n], input_bytes[given], &size), ++given;
+@client_size@    else if (given < input_count) paths[given++] = argv[n];
     else fail(argv[n], "is one file more than the model has inputs");
   }
   if (given < input_count) fail("main", "give a file for each input, see @file@.h");
+@client_find@@client_bytes@  for (size_t n = 0; n < given; ++n) inputs[n] = read_file(paths[n], input_bytes[n], &size);
   void *const file = read_file(weight_file, 0, &size);
-  void *const prepared = memory_of(@NAME@_PREPARED_BYTES), *const arena = memory_of(@NAME@_ARENA_BYTES);
+  void *const prepared = memory_of(@NAME@_PREPARED_BYTES), *const arena = memory_of(@arena_bytes@);
   for (size_t n = 0; n < @NAME@_OUTPUTS; ++n) outputs[n] = memory_of(output_bytes[n]);
-  int code = @name@_open_weights(&weights, file, size, prepared, @NAME@_PREPARED_BYTES);
+  code = @name@_open_weights(&weights, file, size, prepared, @NAME@_PREPARED_BYTES);
   if (code) fail(weight_file, @name@_error(code));
-  code = @name@_run(inputs, outputs, arena, @NAME@_ARENA_BYTES, &weights);
+  code = @name@_run(@client_given@inputs, outputs, arena, @arena_bytes@, &weights);
   if (code) fail("run", @name@_error(code));
   for (size_t n = 0; n < files; ++n) write_file(written[n], outputs[n], output_bytes[n]);
-  if (!files) print_outputs(outputs);
+  if (!files) print_outputs(outputs, output_bytes);
   return 0;
 }

@@ -9,42 +9,40 @@ struct counter {
   char next[56];
 };
 
-/* What the threads of a run share. Each but the first has memory of its own. */
+/* What the threads of a run share: addresses, numbers that follow from sizes, and the counters of
+   phases. Each thread but the first has memory of its own. */
 struct job {
   int threads;
   char *const *base;
+  const i64 *size;
   char *own;
+  size_t own_bytes;
   struct counter *counters;
   struct @name@_pool *pool;
 };
 
-typedef void call_range(char *const *base, char *own, i64 phase, i64 begin, i64 end);
+typedef void call_range(const struct job *job, char *own, i64 phase, i64 begin, i64 end);
 
-/* Run a phase with all threads that come by; return when it is complete. Counters only grow: run
-   number r takes and completes the numbers from (r - 1) * chunks to r * chunks. */
-__attribute__((unused)) static void share(struct job *job, int thread, i64 run, int number,
-                                          i64 iterations, i64 limit, call_range *call, i64 phase) {
+/* Run a phase with all threads that come by; return when it is complete. It has one chunk or more,
+   and at most as many as it has iterations, or as its work is worth: `limit`. */
+__attribute__((unused)) static void share(struct job *job, int thread, int number, i64 iterations,
+                                          i64 limit, call_range *call, i64 phase) {
 #ifdef @NAME@_THREADS
   if (job->threads > 1) {
-    const i64 some = (i64)job->threads * CHUNKS, chunks = limit <= 2 * some ? limit : some;
-    const i64 last = run * chunks, first = last - chunks;
+    const i64 some = (i64)job->threads * CHUNKS, least = limit < iterations ? limit : iterations;
+    const i64 most = least > 1 ? least : 1, chunks = most <= 2 * some ? most : some;
     struct counter *const counter = job->counters + number;
-    char *const own = thread ? job->own + (size_t)(thread - 1) * @NAME@_THREAD_BYTES : 0;
-    int64_t next = __atomic_load_n(&counter->taken, __ATOMIC_RELAXED);
-    while (next < last) {
-      if (!__atomic_compare_exchange_n(&counter->taken, &next, next + 1, 0, __ATOMIC_ACQ_REL,
-                                       __ATOMIC_RELAXED))
-        continue;
-      const i64 chunk = next - first;
-      call(job->base, own, phase, chunk * iterations / chunks, (chunk + 1) * iterations / chunks);
+    char *const own = thread ? job->own + (size_t)(thread - 1) * job->own_bytes : 0;
+    i64 chunk;
+    while ((chunk = __atomic_fetch_add(&counter->taken, 1, __ATOMIC_ACQ_REL)) < chunks) {
+      call(job, own, phase, chunk * iterations / chunks, (chunk + 1) * iterations / chunks);
       __atomic_add_fetch(&counter->done, 1, __ATOMIC_ACQ_REL);
-      ++next;
     }
-    for (int spins = 0; __atomic_load_n(&counter->done, __ATOMIC_ACQUIRE) < last; ++spins)
+    for (int spins = 0; __atomic_load_n(&counter->done, __ATOMIC_ACQUIRE) < chunks; ++spins)
       if (spins > 2000) sched_yield();
     return;
   }
 #endif
-  (void)thread, (void)run, (void)number, (void)limit;
-  call(job->base, 0, phase, 0, iterations);
+  (void)thread, (void)number, (void)limit;
+  call(job, 0, phase, 0, iterations);
 }

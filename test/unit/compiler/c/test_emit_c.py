@@ -10,7 +10,7 @@ import onnx.numpy_helper
 import onnx.parser
 import pytest
 import trivium
-from c_programs import build, needs_gcc, run, run_client
+from c_programs import build, fixed_addresses, needs_gcc, run, run_client
 from onnx.reference import ReferenceEvaluator
 from trivium.compiler.c.emit import emit_c
 from trivium.dialects.core.machine import find_machine
@@ -220,16 +220,8 @@ def test_threads_give_the_bits_of_one_and_wrong_memory_has_codes(sanitizer, tmp_
     if "cannot find" in made.stderr:
         pytest.skip(f"there is no sanitizer of {sanitizer}")
     assert not made.returncode, made.stderr
-    done = run([*_fixed_addresses(tmp_path), "./own"], tmp_path)
+    done = run([*fixed_addresses(tmp_path), "./own"], tmp_path)
     assert done.returncode == 0, done.stderr
-
-
-def _fixed_addresses(folder: Path) -> list[str]:
-    """Return what runs a program without random addresses, at which threads are not watched."""
-    command = ["setarch", "-R"]
-    if not shutil.which("setarch") or run([*command, "true"], folder).returncode:
-        return []
-    return command
 
 
 @needs_gcc
@@ -278,15 +270,6 @@ def test_what_has_no_form_in_c_is_refused_and_nothing_written(given, message, tm
     assert not (tmp_path / "made").exists()
 
 
-def test_sizes_that_change_are_refused(tmp_path: Path) -> None:
-    text = '<ir_version: 10, opset_import: ["" : 21]> g (float[N, 3] x) => (float[N, 3] y) '
-    model = onnx.parser.parse_model(text + "{ y = Exp (x) }")
-    with pytest.raises(trivium.CompileError, match=r"sizes N change(.|\n)*--shape N=1"):
-        emit_c(model, tmp_path / "made")
-    assert not (tmp_path / "made").exists()
-    emit_c(model, tmp_path / "made", shapes={"N": 2}, machine="generic")
-
-
 def test_sizes_that_a_run_finds_are_refused(tmp_path: Path) -> None:
     text = '<ir_version: 10, opset_import: ["" : 21]> g (float[3, 4] x) => (int64[2, N] y) '
     model = onnx.parser.parse_model(text + "{ y = NonZero (x) }")
@@ -300,9 +283,35 @@ def test_machines_without_packages_are_refused_for_these(tmp_path: Path) -> None
         trivium.build(network(), machine="generic")
 
 
-def test_packages_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(trivium.CompileError, match="is a package, must be the model"):
-        emit_c(trivium.build(network()), tmp_path / "made")
+@needs_gcc
+def test_a_package_is_printed_for_any_machine(tmp_path: Path) -> None:
+    trivium.build(network()).save(tmp_path / "net.trv")
+    folder = tmp_path / "net"
+    flags = ["--emit", "c", "--machine", "generic", "--name", "net", "-o", str(folder)]
+    assert main(["compile", str(tmp_path / "net.trv"), *flags]) == 0
+    build(folder)
+    for name, array in feeds().items():
+        array.tofile(folder / name)
+    done = run(["./main", "-o", "y", "-o", "z", *feeds()], folder)
+    assert not done.returncode, done.stderr
+    for name, y in zip("yz", expected(), strict=True):
+        made = np.fromfile(folder / name, np.float32).reshape(y.shape)
+        np.testing.assert_allclose(made, y, rtol=1e-6, atol=1e-7)
+
+
+def test_packages_that_cannot_be_printed_are_refused(tmp_path: Path) -> None:
+    sizes = '<ir_version: 10, opset_import: ["" : 21]> g (float[N, 3] x) => (float[N, 3] y) '
+    model = onnx.parser.parse_model(sizes + "{ y = Exp (x) }")
+    refused = {
+        "holds no IR": trivium.build(network(), strip=("ir",)),
+        "programs for exact sizes": trivium.build(model, exact=[{"N": 2}]),
+        "a step of kind 'host'": trivium.build(network(), target="host"),
+    }
+    for fault, package in refused.items():
+        with pytest.raises(trivium.CompileError, match=fault):
+            emit_c(package, tmp_path / "made")
+    with pytest.raises(trivium.CompileError, match="math: a package keeps"):
+        emit_c(trivium.build(network()), tmp_path / "made", math="strict")
     assert not (tmp_path / "made").exists()
 
 

@@ -112,7 +112,7 @@ def test_equal_parts_are_computed_once():
     texts = ("4*N*T", "4*(N*T + 16)", "max(4*T*N, 64)", "64 + 2*N*(T + T)", "-4*N*T - 64")
     function = formulas.function(list(map(formulas.read, texts)))
     assert function(3, 5, 0) == ((60, 124, 60 + 4, 124, -124),)
-    assert len(formulas._lines) == 6  # N*T, 4*N*T, max, N*T + 16, 4*, -4*
+    assert len(formulas.lines) == 6  # N*T, 4*N*T, max, N*T + 16, 4*, -4*
 
 
 def evaluation(**change: Any) -> Evaluation:
