@@ -28,6 +28,15 @@ class Scope:
     lasting: tuple[ir.Value, ...] = ()
     ends: tuple[ir.Value, ...] = ()
 
+    @property
+    def times(self) -> dict[int, int]:
+        """Return when each call is made, by its position: concurrent ones at the same time."""
+        begun: dict[int, int] = {}
+        return {
+            step: begun.setdefault(call.concurrent, step) if call.concurrent else step
+            for step, call in self.calls
+        }
+
 
 class Numbering:
     """Number calls: first those at load, then those of the function, then those of bodies."""

@@ -20,7 +20,9 @@ class Scratch:
 class Call:
     """Do what an op of the model's function says; `scratch` is memory it needs meanwhile.
 
-    The op is a group, a launch of a kernel, a copy, or a branch or loop with `bodies`.
+    The op is a group, a launch of a kernel, a copy, or a branch or loop with `bodies`. Calls that
+    follow one another and have the same number `concurrent`, other than 0, may be made at the same
+    time.
     """
 
     op: Op
@@ -28,6 +30,7 @@ class Call:
     results: tuple[ir.Value, ...]
     scratch: tuple[Scratch, ...] = ()
     bodies: "tuple[BodyCalls, ...]" = ()
+    concurrent: int = 0
 
     @staticmethod
     def of(op: Op, scratch: Sequence[Scratch] = ()) -> "Call":

@@ -326,18 +326,20 @@ class _Layout:
         first: dict[ir.Value, int] = {}
         last: dict[ir.Value, int] = {}
         intervals: list[Interval] = []
+        times = scope.times
         for step, call in scope.calls:
+            time = times[step]
             for value in call.results:
-                first[value] = last[value] = step
+                first[value] = last[value] = time
             for value in call.operands:
-                last[self.root(value)] = step
+                last[self.root(value)] = time
             size = self._body_bytes(call, memory, places)
             if size != 0:
-                intervals.append(Interval((step, BODIES), size, step, step))
+                intervals.append(Interval((step, BODIES), size, time, time))
             if memory != PROCESS:
                 continue
             for index, scratch in enumerate(call.scratch):
-                intervals.append(Interval((step, index), scratch.tensor.size_bytes, step, step))
+                intervals.append(Interval((step, index), scratch.tensor.size_bytes, time, time))
         numbers = [step for step, _ in scope.calls]
         end = max(numbers, default=0)
         first |= dict.fromkeys(scope.lasting, min(numbers, default=0))

@@ -24,12 +24,16 @@ RECORD = -1
 
 @dataclass(frozen=True)
 class KernelCall:
-    """Call a kernel with pointers to these places, and one to its record where it has one."""
+    """Call a kernel with pointers to these places, and one to its record where it has one.
+
+    It is the first of `concurrent` calls that may be made at the same time, each by one thread.
+    """
 
     symbol: str
     arguments: tuple[Place, ...]
     phases: tuple[Phase, ...]
     record: tuple[Size, ...] = ()
+    concurrent: int = 1
 
 
 class CallTable:
@@ -42,6 +46,7 @@ class CallTable:
         self._name = name
         self.symbolic = any(map(_is_symbolic, calls))
         self.kernels = sorted({call.symbol for call in calls})
+        self.concurrent = [call.concurrent for call in calls]
         self.arities = sorted({_arity(call) for call in calls})
         self.functions = [*self.kernels, *(caller_of(name, arity) for arity in self.arities)]
         self.ranges: tuple[Size, ...] = tuple(
@@ -62,10 +67,10 @@ class CallTable:
 
     @property
     def phases(self) -> int:
-        """Return the number of phases; 0 where none ever has work for two threads."""
-        limits = self.ranges[1::2]
+        """Return the number of phases; 0 where two threads never have work at the same time."""
+        limits = (*self.ranges[1::2], *self.concurrent)
         alone = not any(is_symbolic(limit) or limit > 1 for limit in limits)
-        return 0 if alone else len(limits)
+        return 0 if alone else len(self.ranges) // 2
 
     def _rows(self, calls: Sequence[KernelCall]) -> list[Size]:
         rows: list[Size] = []

@@ -29,6 +29,7 @@ from ...written import written
 from ..layout.describe import describe_layouts
 from .call_table import KernelCall
 from .compile import CpuCode, code_entries, compile_kernels, compile_segment
+from .concurrent_calls import concurrent_counts, order_concurrent
 from .form import compile_threads, form_of
 from .variants import merge_scratch, own_pieces
 
@@ -42,7 +43,8 @@ def compile_native(module: Module, options: CompileOptions) -> "NativeCode":
         of_several = f" for {machine.name}" if len(options.machines) > 1 else ""
         progress = _suffixed(options.report, of_several)
         codes.append(compile_kernels(native, machine, replace(options, progress=progress)))
-    return NativeCode(module, codes)
+    alone = options.form != OBJECT or options.settings.threads == 1
+    return NativeCode(module, codes, {} if alone else order_concurrent(module, codes[0].kernels))
 
 
 def _suffixed(progress: Progress, end: str) -> Progress:
@@ -50,16 +52,23 @@ def _suffixed(progress: Progress, end: str) -> Progress:
 
 
 class NativeCode(CompiledPart):
-    """Hold the code for each machine; all of them make the same calls in the same memory."""
+    """Hold the code for each machine; all of them make the same calls in the same memory.
 
-    def __init__(self, module: Module, codes: Sequence[CpuCode]) -> None:
+    `concurrent` has the sets of those that are made at the same time.
+    """
+
+    def __init__(
+        self, module: Module, codes: Sequence[CpuCode], concurrent: Mapping[Op, int]
+    ) -> None:
         self.module = module
         self.codes = codes
+        self._concurrent = concurrent
         self._listed: list[StepCalls] = []
 
     def call(self, op: Op) -> Call:
         assert isinstance(op, tri.Group)
-        return Call.of(op, list(merge_scratch(self._needs(op)).values()))
+        call = Call.of(op, list(merge_scratch(self._needs(op)).values()))
+        return replace(call, concurrent=self._concurrent.get(op, 0))
 
     def _needs(self, group: tri.Group):
         return [code.kernels[group].scratch for code in self.codes]
@@ -71,9 +80,10 @@ class NativeCode(CompiledPart):
         nodes = [n for _, call in calls for n in node_names(call.op.location)]
         symbol, phases = None, 0
         described = tuple(self._described(call, buffers) for call in calls)
+        counts = concurrent_counts(calls)
         tables: list[SizeTable] = []
         for code in self.codes:
-            made = [self._kernel_call(code, call, buffers) for call in calls]
+            made = [self._kernel_call(code, call, buffers, counts) for call in calls]
             segment = compile_segment(code, made, symbol)
             symbol, phases = segment.symbol, max(phases, segment.phases)
             tables.append(SizeTable(written(segment.words), written(segment.ranges)))
@@ -110,8 +120,13 @@ class NativeCode(CompiledPart):
             ),
         )
 
-    def _kernel_call(self, code: CpuCode, numbered: NumberedCall, buffers: Buffers) -> KernelCall:
-        """Call the kernel that a machine has for a call, in the memory that all of them share."""
+    def _kernel_call(
+        self, code: CpuCode, numbered: NumberedCall, buffers: Buffers, counts: Mapping[int, int]
+    ) -> KernelCall:
+        """Call the kernel that a machine has for a call, in the memory that all of them share.
+
+        `counts` are those of concurrent calls, by the number of the first.
+        """
         number, call = numbered
         assert isinstance(call.op, tri.Group)
         kernel, program = code.kernels[call.op], buffers.program
@@ -119,7 +134,8 @@ class NativeCode(CompiledPart):
         scratch = dict(zip(merged, program.scratch[number], strict=True))
         values = (*call.operands, *call.results)
         places = [*(program.place(v) for v in values), *own_pieces(kernel.scratch, scratch)]
-        return KernelCall(kernel.symbol, tuple(places), kernel.phases, code.records[call.op])
+        record, count = code.records[call.op], counts.get(number, 1)
+        return KernelCall(kernel.symbol, tuple(places), kernel.phases, record, count)
 
     def layouts(self) -> Mapping[ir.Value, str]:
         return describe_layouts(self.module)

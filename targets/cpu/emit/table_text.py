@@ -1,0 +1,80 @@
+"""The lines of a program in MLIR's LLVM dialect that read the table of calls (`call_table.py`)."""
+
+from dataclasses import dataclass
+
+from ....runtime.cpu.calls_one_by_one import words_of
+from ....runtime.cpu.thread_pool import Job
+
+NAME = "segment"
+"""The symbol of a program while its text is made; names of all that belongs to it begin so."""
+
+
+def load_word(name: str, row: str, number: int, type_: str = "i64") -> str:
+    """Return the lines that load a word of a row."""
+    return (
+        f"%at_{name} = llvm.getelementptr {row}[{number}] : (!llvm.ptr) -> !llvm.ptr, i64\n"
+        f"  %{name} = llvm.load %at_{name} : !llvm.ptr -> {type_}"
+    )
+
+
+def skip_words(name: str, row: str, words: int) -> str:
+    """Return the line that points `name` some words behind a row."""
+    return f"%{name} = llvm.getelementptr {row}[{words}] : (!llvm.ptr) -> !llvm.ptr, i64"
+
+
+def number(name: str, value: int) -> str:
+    """Return the line that defines a number."""
+    return f"%{name} = llvm.mlir.constant({value} : i64) : i64"
+
+
+ELEMENT = "(!llvm.ptr, i64) -> !llvm.ptr, !llvm.ptr"
+BYTE = "(!llvm.ptr, i64) -> !llvm.ptr, i8"
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Hold the lines by which a program finds its tables, a base and the range of a phase.
+
+    `inline` is the number of words of a phase in the row of its call.
+    """
+
+    tables: str
+    start: str
+    range: str
+    inline: int
+
+
+def _lines(*lines: str) -> str:
+    return "\n  ".join(lines)
+
+
+CONSTANT_PARTS = Parts(
+    f"%words = llvm.mlir.addressof @{words_of(NAME)} : !llvm.ptr",
+    _lines(
+        f"%at_start = llvm.getelementptr %bases[%base] : {ELEMENT}",
+        "%start = llvm.load %at_start : !llvm.ptr -> !llvm.ptr",
+    ),
+    _lines(load_word("iterations", "%range", 0), load_word("limit", "%range", 1)),
+    2,
+)
+
+JOB_PARTS = Parts(
+    _lines(
+        load_word("words", "%job", Job.WORDS, "!llvm.ptr"),
+        load_word("ranges", "%job", Job.RANGES, "!llvm.ptr"),
+    ),
+    _lines(
+        '%is_record = llvm.icmp "slt" %base, %zero : i64',
+        "%some_base = llvm.select %is_record, %zero, %base : i1, i64",
+        f"%at_start = llvm.getelementptr %bases[%some_base] : {ELEMENT}",
+        "%other_start = llvm.load %at_start : !llvm.ptr -> !llvm.ptr",
+        "%start = llvm.select %is_record, %words, %other_start : i1, !llvm.ptr",
+    ),
+    _lines(
+        "%twice = llvm.add %chunks, %chunks : i64",
+        "%here = llvm.getelementptr %ranges[%twice] : (!llvm.ptr, i64) -> !llvm.ptr, i64",
+        load_word("iterations", "%here", 0),
+        load_word("limit", "%here", 1),
+    ),
+    0,
+)
