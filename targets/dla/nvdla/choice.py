@@ -1,8 +1,11 @@
 """Which configuration a user means: `nvdla:nv_small`, or `nvdla:wide.toml` for a file of a user."""
 
+import json
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any, cast
 
 from ....dialects.core.errors import CompileError
 from .configuration import Configuration, find_configuration, read_configurations
@@ -70,13 +73,20 @@ def only_configuration(text: str, file: str) -> Configuration:
 
 def toml_text(configuration: Configuration) -> str:
     """Return the TOML text of a configuration, which `only_configuration` reads."""
-    lines = [f"[{configuration.name}]"]
-    for name, value in asdict(configuration).items():
-        if isinstance(value, tuple):
-            listed = ", ".join(f'"{each}"' for each in value)  # pyright: ignore[reportUnknownVariableType]
-            lines.append(f"{name} = [{listed}]")
-        elif isinstance(value, bool):
-            lines.append(f"{name} = {str(value).lower()}")
-        elif name != "name":
-            lines.append(f"{name} = {value}")
-    return "\n".join(lines) + "\n"
+    entries = asdict(configuration)
+    head = f"[{entries.pop('name')}]\n"
+    return head + "".join(f"{line}\n" for line in _entries(entries))
+
+
+def _entries(table: Mapping[str, Any]) -> list[str]:
+    return [f"{name} = {_value(value)}" for name, value in table.items() if value is not None]
+
+
+def _value(value: Any) -> str:
+    match value:
+        case tuple():
+            return f"[{', '.join(map(_value, cast(tuple[Any, ...], value)))}]"
+        case dict():
+            return f"{{ {', '.join(_entries(cast(dict[str, Any], value)))} }}"
+        case _:
+            return json.dumps(value)  # texts, numbers and truth are spelled alike in TOML

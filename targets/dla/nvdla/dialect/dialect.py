@@ -34,7 +34,7 @@ def need_images(what: str, x: Tensor, *dtypes: str) -> Shape:
     return x.shape
 
 
-def each(compute: Callable[[Integers], Integers], batch: Array) -> Array:
+def each(compute: Callable[[Integers], Array], batch: Array) -> Array:
     """Return the results of a function for each image of a batch."""
     return np.stack([compute(image.astype(np.int64)) for image in batch])
 

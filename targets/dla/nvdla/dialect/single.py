@@ -76,7 +76,7 @@ class Sdp(EngineOp, dialect=NVDLA):
         operation, given = self.descriptor, (x1_operand, x2_operand, y_operand)
         stages = [getattr(operation, name) for name in STAGES]
         tables = None if lut is None else self.tables(lut)
-        results: list[Integers] = []
+        results: list[Array] = []
         for n, image in enumerate(list(source)):
             first, second, third = (
                 _operands(stage, operand, n) for stage, operand in zip(stages, given, strict=True)

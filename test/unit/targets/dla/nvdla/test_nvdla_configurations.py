@@ -1,8 +1,11 @@
 """Configurations are data: the published ones, a fourth one, and the layouts that follow."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from trivium.dialects.core.errors import CompileError
+from trivium.targets.dla.nvdla.choice import toml_text
 from trivium.targets.dla.nvdla.configuration import (
     FILE,
     Configuration,
@@ -100,6 +103,14 @@ def test_other_tables_are_refused(old: str, new: str, message: str) -> None:
     with pytest.raises(CompileError) as raised:
         read_configurations(MIDDLE.replace(old, new), "a.toml")
     assert message in str(raised.value)
+
+
+@pytest.mark.parametrize("name", ["nv_small", "nv_large", "nv_full"])
+def test_what_a_package_holds_of_a_configuration_is_all_of_it(name: str) -> None:
+    found = find_configuration(name)
+    assert read_configurations(toml_text(found)) == {name: found}
+    unrated = replace(found, rates=None)
+    assert read_configurations(toml_text(unrated)) == {name: unrated}
 
 
 def test_the_names_of_the_published_ones() -> None:

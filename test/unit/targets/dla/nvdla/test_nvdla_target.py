@@ -120,6 +120,7 @@ def test_another_configuration_is_a_file(tmp_path: Path) -> None:
         ("nvdla:none.toml", "none.toml: error: No such file"),
         (f"nvdla:{FILE}", "has configurations nv_small, nv_large, nv_full, must have one"),
     ],
+    ids=["misspelt", "several", "no file", "file of several"],
 )
 def test_what_is_no_configuration_is_refused(target: str, message: str) -> None:
     with pytest.raises(CompileError, match=message):
@@ -127,7 +128,7 @@ def test_what_is_no_configuration_is_refused(target: str, message: str) -> None:
 
 
 def test_a_loadable_that_was_changed_is_refused(tmp_path: Path) -> None:
-    model, x = quantized("residual", tmp_path)
+    model, _ = quantized("residual", tmp_path)
     package = build(model, target="nvdla:nv_small")
     (made,) = loadables(package)
     short = made.write()[:1000]
