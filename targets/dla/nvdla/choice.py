@@ -1,8 +1,11 @@
 """Which configuration a user means: `nvdla:nv_small`, or `nvdla:wide.toml` for a file of a user."""
 
+import json
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any, cast
 
 from ....dialects.core.errors import CompileError
 from .configuration import Configuration, find_configuration, read_configurations
@@ -70,13 +73,16 @@ def only_configuration(text: str, file: str) -> Configuration:
 
 def toml_text(configuration: Configuration) -> str:
     """Return the TOML text of a configuration, which `only_configuration` reads."""
-    lines = [f"[{configuration.name}]"]
-    for name, value in asdict(configuration).items():
-        if isinstance(value, tuple):
-            listed = ", ".join(f'"{each}"' for each in value)  # pyright: ignore[reportUnknownVariableType]
-            lines.append(f"{name} = [{listed}]")
-        elif isinstance(value, bool):
-            lines.append(f"{name} = {str(value).lower()}")
-        elif name != "name":
-            lines.append(f"{name} = {value}")
-    return "\n".join(lines) + "\n"
+    return "".join(f"{line}\n" for line in _lines(configuration.name, asdict(configuration)))
+
+
+def _lines(name: str, table: dict[str, Any]) -> Iterator[str]:
+    """Yield the lines of a table; what it has not is left out, and its own tables come last."""
+    yield f"[{name}]"
+    for key, value in table.items():
+        if key != "name" and value is not None and not isinstance(value, dict):
+            # Of numbers, texts and lists, JSON is TOML.
+            yield f"{key} = {json.dumps(value)}"
+    for key, value in table.items():
+        if isinstance(value, dict):
+            yield from _lines(f"{name}.{key}", cast(dict[str, Any], value))
