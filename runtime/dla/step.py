@@ -59,7 +59,7 @@ def open_driver(step: "DlaStep", loader: Loader) -> Driver:
         ) from None
     try:
         device = registry.open_simulated(
-            step.accelerator, description, data, step.entry, step.sizes
+            step.accelerator, description, data, step.entry, sizes=step.sizes
         )
     except errors.CompileError as error:
         raise PackageError(_line(error)) from None

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from ...dialects.core.errors import CompileError
 from ..installed import accelerators, devices, names, pick
@@ -78,6 +78,17 @@ def find_classes(name: str) -> Sequence[type[Packet]]:
     return replace(pick("accelerator", name, accelerators()), attribute="CLASSES").load()
 
 
+class CostReport(Protocol):
+    """What a run of a simulated accelerator cost."""
+
+    @property
+    def runs(self) -> Sequence[object]: ...
+
+    def text(self) -> str: ...
+
+    def numbers(self) -> dict[str, Any]: ...
+
+
 class SimulatedDevice(Protocol):
     """A simulated accelerator that has loaded a program."""
 
@@ -90,7 +101,15 @@ class SimulatedDevice(Protocol):
     @property
     def output_shapes(self) -> list[tuple[int, ...]]: ...
 
+    def takes(
+        self, shapes: Sequence[tuple[int, ...]], ports: Sequence[tuple[int, ...]]
+    ) -> bool: ...
+
     def run(self, inputs: Sequence[Values], /) -> list[Values]: ...
+
+    def report(self) -> CostReport: ...
+
+    def faults(self) -> list[tuple[str, str]]: ...
 
 
 def open_device(
@@ -109,10 +128,16 @@ def open_simulated(
     description: bytes | str,
     data: bytes,
     file: str = "container",
+    seed: int | None = None,
     sizes: Sizes = NO_SIZES,
 ) -> SimulatedDevice:
-    """Return a simulated accelerator, in its own way of simulation or as `open_device` does."""
+    """Return a simulated accelerator, in its own way of simulation or as `open_device` does.
+
+    Raises CompileError, besides, for a seed where operations run in one order alone.
+    """
     own = [origin for origin in devices() if origin.name == accelerator]
-    if own:
-        return own[0].load()(description, data, file)
-    return open_device(description, data, file, sizes=sizes)
+    if not own:
+        return open_device(description, data, file, seed, sizes)
+    if seed is not None:
+        raise CompileError(f"'{accelerator}' runs operations in one order: leave out the seed")
+    return own[0].load()(description, data, file)

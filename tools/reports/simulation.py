@@ -10,8 +10,7 @@ from ...runtime.package import Package
 from ...runtime.session import Session
 from ...runtime.spelling import count
 from ...targets.dla.core.contents import Sizes
-from ...targets.dla.core.device import Device
-from ...targets.dla.registry import open_device
+from ...targets.dla.registry import SimulatedDevice, open_simulated
 from ..feeds import Arrays
 
 
@@ -42,7 +41,7 @@ class Simulated:
     """A step of a package and the simulated machine that ran it."""
 
     step: DlaStep
-    device: Device
+    device: SimulatedDevice
 
     def text(self) -> str:
         """Return a heading, and below it cycles, bytes moved and the timeline of each engine."""
@@ -67,19 +66,14 @@ class _Simulator:
 
     def open(self, description: bytes, data: bytes, sizes: Sizes) -> Driver:
         step = self.steps[len(self.opened)]
-        device = open_device(description, data, step.entry, self.seed, sizes)
+        device = open_simulated(step.accelerator, description, data, step.entry, self.seed, sizes)
         _require_sound(step, device)
         self.opened.append(Simulated(step, device))
         return device
 
 
-def _require_sound(step: DlaStep, device: Device) -> None:
-    nodes = device.container.nodes
-    faults: list[Diagnostic] = []
-    for finding in device.lint():
-        node = nodes[finding.packet] if finding.packet < len(nodes) else ""
-        where = f"{step.entry}, packet {finding.packet}{f' of {node}' * bool(node)}"
-        faults.append(Diagnostic(where, f"{finding.kind}: {finding.message}"))
+def _require_sound(step: DlaStep, device: SimulatedDevice) -> None:
+    faults = [Diagnostic(f"{step.entry}, {where}", what) for where, what in device.faults()]
     if faults:
         raise CompileError(faults)
 

@@ -109,6 +109,16 @@ class Device:
         regions = self.container.regions
         return lint(self.instructions, self.container.code, regions, filled=filled)
 
+    def faults(self) -> list[tuple[str, str]]:
+        """Return where each fault of the stream is, with its nodes, and what it is."""
+        nodes = self.container.nodes
+        found: list[tuple[str, str]] = []
+        for finding in self.lint():
+            node = nodes[finding.packet] if finding.packet < len(nodes) else ""
+            where = f"packet {finding.packet}{f' of {node}' * bool(node)}"
+            found.append((where, f"{finding.kind}: {finding.message}"))
+        return found
+
     def _new_state(self) -> SimulatorState:
         regions = {"constants": 0, **self.container.regions}
         try:

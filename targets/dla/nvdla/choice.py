@@ -1,7 +1,7 @@
 """Which configuration a user means: `nvdla:nv_small`, or `nvdla:wide.toml` for a file of a user."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -73,20 +73,16 @@ def only_configuration(text: str, file: str) -> Configuration:
 
 def toml_text(configuration: Configuration) -> str:
     """Return the TOML text of a configuration, which `only_configuration` reads."""
-    entries = asdict(configuration)
-    head = f"[{entries.pop('name')}]\n"
-    return head + "".join(f"{line}\n" for line in _entries(entries))
+    return "".join(f"{line}\n" for line in _lines(configuration.name, asdict(configuration)))
 
 
-def _entries(table: Mapping[str, Any]) -> list[str]:
-    return [f"{name} = {_value(value)}" for name, value in table.items() if value is not None]
-
-
-def _value(value: Any) -> str:
-    match value:
-        case tuple():
-            return f"[{', '.join(map(_value, cast(tuple[Any, ...], value)))}]"
-        case dict():
-            return f"{{ {', '.join(_entries(cast(dict[str, Any], value)))} }}"
-        case _:
-            return json.dumps(value)  # texts, numbers and truth are spelled alike in TOML
+def _lines(name: str, table: dict[str, Any]) -> Iterator[str]:
+    """Yield the lines of a table; what it has not is left out, and its own tables come last."""
+    yield f"[{name}]"
+    for key, value in table.items():
+        if key != "name" and value is not None and not isinstance(value, dict):
+            # Of numbers, texts and lists, JSON is TOML.
+            yield f"{key} = {json.dumps(value)}"
+    for key, value in table.items():
+        if isinstance(value, dict):
+            yield from _lines(f"{name}.{key}", cast(dict[str, Any], value))

@@ -1,7 +1,9 @@
 """A simulated NVDLA with a loadable: the counterpart of a driver."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -10,9 +12,10 @@ from ....dialects.core.errors import CompileError, Diagnostic
 from .choice import NAME, only_configuration
 from .configuration import Configuration
 from .dla_task import Tables, dla_tasks
-from .linter import Finding, lint
+from .linter import lint
 from .loadable import Loadable, MemoryFlags, Tensor
 from .memories import bound_tensors
+from .operations import ENGINE_TYPES
 from .simulator import run
 
 Values = npt.NDArray[np.int8]
@@ -60,14 +63,41 @@ class NvdlaDevice:
         ]
         return [np.stack(images).astype(np.int8) for images in zip(*results, strict=True)]
 
-    def lint(self) -> tuple[Finding, ...]:
-        """Return the faults that are found without running it."""
-        return lint(self.loadable, self.configuration)
+    def faults(self) -> list[tuple[str, str]]:
+        """Return where each fault is that is found without running the loadable, and what it is."""
+        found = lint(self.loadable, self.configuration)
+        return [(each.where, each.message) for each in found]
 
     @property
-    def operations(self) -> int:
-        """Return how many operations engines run for an image."""
-        return sum(len(task.operations) for task in dla_tasks(Tables(self.loadable)))
+    def operations(self) -> Counter[str]:
+        """Count the operations of each engine for an image."""
+        tasks = dla_tasks(Tables(self.loadable))
+        return Counter(ENGINE_TYPES[each.engine].name for t in tasks for each in t.operations)
+
+    def report(self) -> "OperationReport":
+        """Return what engines run for an image; times are not estimated."""
+        return OperationReport(self.operations)
+
+
+@dataclass(frozen=True)
+class OperationReport:
+    """The operations that engines run for an image, by the name of the engine."""
+
+    operations: Counter[str]
+
+    @property
+    def runs(self) -> tuple[str, ...]:
+        """Return the engine of each operation."""
+        return tuple(self.operations.elements())
+
+    def text(self) -> str:
+        """Return a line for each engine."""
+        return "\n".join(f"{name}: {n} operations" for name, n in sorted(self.operations.items()))
+
+    def numbers(self) -> dict[str, Any]:
+        """Return the numbers as JSON values; those of times are empty."""
+        times: dict[str, Any] = {"cycles": 0, "busy_cycles": {}, "utilisation": {}}
+        return {"packets": self.operations.total(), **times, "bytes_moved": {}}
 
 
 def _shape(tensor: Tensor) -> tuple[int, ...]:

@@ -55,7 +55,7 @@ class LoadableCode(CompiledPart):
         return LoadableProgram(
             entry,
             configuration=self.configuration.name,
-            operations=device.operations,
+            operations=device.operations.total(),
             memory_bytes=sum(each.size for each in memories),
             constant_bytes=sum(each.size for each in memories if each.contents),
         )

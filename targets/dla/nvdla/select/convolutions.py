@@ -27,6 +27,7 @@ from ..reference.arithmetic import Integers
 from .selection import NvdlaSelection, image_of
 
 MOST_SUM = (1 << 31) - 1
+_RANGE = 256
 _HIGH_SHIFT = 16
 """Of a bias of more than 16 bits, stage X1 adds the bits from here on."""
 
@@ -189,13 +190,16 @@ def _biased(
 def _common(kernel: Kernel, most: Integers, name: str) -> tuple[Integers, int]:
     """Return multipliers for one shift, which is that of the largest factor.
 
-    Raises NoMatch where the bits that small factors lose may change a result by more than half.
+    Raises NoMatch where the bits that small factors lose may change a result by more than half a
+    step; what is out of range of i8 stays so.
     """
     truncate = int(kernel.shift.min())
     behind = kernel.shift - truncate
     half = np.where(behind > 0, np.int64(1) << np.maximum(behind - 1, 0), 0)
     found = (kernel.multiplier + half) >> behind
-    lost = np.abs(found * 2.0**-truncate - kernel.multiplier * 2.0**-kernel.shift) * most
+    factor = kernel.multiplier * 2.0**-kernel.shift
+    reach = np.minimum(most, 2 * _RANGE / np.maximum(factor, 2.0**-62))
+    lost = np.abs(found * 2.0**-truncate - factor) * reach
     if lost.max() > 0.5 or found.max() >= 1 << 15:
         raise NoMatch(f"{name} has one shift for all channels, and factors differ too much for it")
     return found, truncate

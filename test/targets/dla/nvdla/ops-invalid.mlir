@@ -1,0 +1,79 @@
+// RUN: trivium-opt %s --split-input-file --verify-diagnostics
+
+func.func @depth(%x: tensor<1x8x5x5xi8>, %w: tensor<4x7x3x3xi8>) -> tensor<1x4x3x3xi32> {
+  // expected-error @+1 {{weights are of 7 channels, x has 8}}
+  %y = "nvdla.conv"(%x, %w) : (tensor<1x8x5x5xi8>, tensor<4x7x3x3xi8>) -> tensor<1x4x3x3xi32>
+  return %y : tensor<1x4x3x3xi32>
+}
+
+// -----
+
+func.func @floats(%x: tensor<1x8x5x5xf32>) -> tensor<1x8x5x5xi8> {
+  // expected-error @+1 {{source is tensor<1x8x5x5xf32>, must be of i8 or i32 with rank 4, and not empty}}
+  %y = "nvdla.sdp"(%x) {operandSegmentSizes = array<i32: 1, 0, 0, 0, 0>} : (tensor<1x8x5x5xf32>) -> tensor<1x8x5x5xi8>
+  return %y : tensor<1x8x5x5xi8>
+}
+
+// -----
+
+func.func @no_operand(%x: tensor<1x8x5x5xi8>) -> tensor<1x8x5x5xi8> {
+  // expected-error @+1 {{stage x2 must have an operand if its mode is not 0, and none otherwise}}
+  %y = "nvdla.sdp"(%x) {x2 = "kind=1 mode=1", operandSegmentSizes = array<i32: 1, 0, 0, 0, 0>} : (tensor<1x8x5x5xi8>) -> tensor<1x8x5x5xi8>
+  return %y : tensor<1x8x5x5xi8>
+}
+
+// -----
+
+func.func @wrong_operand(%x: tensor<1x8x5x5xi8>, %f: tensor<7xi16>) -> tensor<1x8x5x5xi8> {
+  // expected-error @+1 {{operand of stage x2 is tensor<7xi16>, must be tensor<8xi16>}}
+  %y = "nvdla.sdp"(%x, %f) {x2 = "kind=1 mode=1", operandSegmentSizes = array<i32: 1, 0, 1, 0, 0>} : (tensor<1x8x5x5xi8>, tensor<7xi16>) -> tensor<1x8x5x5xi8>
+  return %y : tensor<1x8x5x5xi8>
+}
+
+// -----
+
+func.func @no_field(%x: tensor<1x8x5x5xi8>) -> tensor<1x8x5x5xi8> {
+  // expected-error @+1 {{has field 'shfit', must be one of}}
+  %y = "nvdla.sdp"(%x) {x1 = "shfit=1", operandSegmentSizes = array<i32: 1, 0, 0, 0, 0>} : (tensor<1x8x5x5xi8>) -> tensor<1x8x5x5xi8>
+  return %y : tensor<1x8x5x5xi8>
+}
+
+// -----
+
+func.func @large_window(%x: tensor<1x8x9x9xi8>) -> tensor<1x8x1x1xi8> {
+  // expected-error @+1 {{kernel is (9, 9), must be 8 or less}}
+  %y = "nvdla.pdp"(%x) {mode = "average", kernel = array<i64: 9, 9>} : (tensor<1x8x9x9xi8>) -> tensor<1x8x1x1xi8>
+  return %y : tensor<1x8x1x1xi8>
+}
+
+// -----
+
+func.func @outside(%x: tensor<1x8x4x4xi8>) -> tensor<1x8x3x4xi8> {
+  // expected-error @+1 {{has elements 2 to 5, must be in 0 to 4}}
+  %y = "nvdla.window"(%x) {start = array<i64: 0, 2, 0>, sizes = array<i64: 8, 3, 4>} : (tensor<1x8x4x4xi8>) -> tensor<1x8x3x4xi8>
+  return %y : tensor<1x8x3x4xi8>
+}
+
+// -----
+
+func.func @unequal(%x: tensor<1x8x4x4xi8>, %z: tensor<1x8x4x5xi8>) -> tensor<1x16x4x4xi8> {
+  // expected-error @+1 {{joins (1, 8, 4, 4) and (1, 8, 4, 5) along axis 1}}
+  %y = "nvdla.join"(%x, %z) {axis = 1 : i64} : (tensor<1x8x4x4xi8>, tensor<1x8x4x5xi8>) -> tensor<1x16x4x4xi8>
+  return %y : tensor<1x16x4x4xi8>
+}
+
+// -----
+
+func.func @channels(%d: tensor<1x24x4x4xi8>) -> tensor<1x3x8x8xi8> {
+  // expected-error @+1 {{x has 24 channels, must have 32}}
+  %r = "nvdla.contract"(%d) {channels = 3 : i64, atom = 8 : i64, strides = array<i64: 2, 2>} : (tensor<1x24x4x4xi8>) -> tensor<1x3x8x8xi8>
+  return %r : tensor<1x3x8x8xi8>
+}
+
+// -----
+
+func.func @no_size(%x: tensor<1x8x4x4xi8>, %t: tensor<322xi16>) -> tensor<1x8x4x4xi8> {
+  // expected-error @+1 {{has windows of 4 channels}}
+  %n = "nvdla.cdp"(%x, %t) {local_size = 4 : i64} : (tensor<1x8x4x4xi8>, tensor<322xi16>) -> tensor<1x8x4x4xi8>
+  return %n : tensor<1x8x4x4xi8>
+}

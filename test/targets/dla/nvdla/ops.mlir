@@ -1,0 +1,32 @@
+// RUN: trivium-opt %s | FileCheck %s
+
+// CHECK-LABEL: func.func @convolution
+// CHECK:         "nvdla.conv"(%{{.*}}) {pad_value = -3 : i64, pads = array<i64: 1, 1, 1, 1>, strides = array<i64: 2, 2>}
+// CHECK:         "nvdla.sdp"({{.*}}x1 = "kind=2 mode=1 precision=1", x2 = "kind=1 mode=1 activation=1 truncate=9 precision=1"
+func.func @convolution(%x: tensor<1x8x5x5xi8>, %w: tensor<4x8x3x3xi8>, %b: tensor<4xi16>, %f: tensor<4xi16>) -> tensor<1x4x3x3xi8> {
+  %s = "nvdla.conv"(%x, %w) {strides = array<i64: 2, 2>, pads = array<i64: 1, 1, 1, 1>, pad_value = -3 : i64} : (tensor<1x8x5x5xi8>, tensor<4x8x3x3xi8>) -> tensor<1x4x3x3xi32>
+  %y = "nvdla.sdp"(%s, %b, %f) {x1 = "kind=2 mode=1 precision=1", x2 = "kind=1 mode=1 activation=1 truncate=9 precision=1", operandSegmentSizes = array<i32: 1, 1, 1, 0, 0>} : (tensor<1x4x3x3xi32>, tensor<4xi16>, tensor<4xi16>) -> tensor<1x4x3x3xi8>
+  return %y : tensor<1x4x3x3xi8>
+}
+
+// CHECK-LABEL: func.func @others
+// CHECK:         "nvdla.pdp"
+// CHECK-SAME:      mode = "max"
+// CHECK:         "nvdla.cdp"
+// CHECK-SAME:      local_size = 5
+// CHECK:         "nvdla.copy"
+// CHECK:         "nvdla.contract"
+// CHECK:         "nvdla.window"
+// CHECK-SAME:      start = array<i64: 0, 1, 0>
+// CHECK:         "nvdla.join"
+// CHECK-SAME:      axis = 2
+func.func @others(%x: tensor<1x8x4x4xi8>, %t: tensor<322xi16>, %d: tensor<1x32x4x4xi8>) -> (tensor<1x8x4x4xi8>, tensor<1x3x8x8xi8>, tensor<1x8x4x4xi8>) {
+  %p = "nvdla.pdp"(%x) {mode = "max", kernel = array<i64: 3, 3>, pads = array<i64: 1, 1, 1, 1>} : (tensor<1x8x4x4xi8>) -> tensor<1x8x4x4xi8>
+  %n = "nvdla.cdp"(%p, %t) {local_size = 5 : i64, table = "linear_end=256 method=1"} : (tensor<1x8x4x4xi8>, tensor<322xi16>) -> tensor<1x8x4x4xi8>
+  %c = "nvdla.copy"(%n) : (tensor<1x8x4x4xi8>) -> tensor<1x8x4x4xi8>
+  %r = "nvdla.contract"(%d) {channels = 3 : i64, atom = 8 : i64, strides = array<i64: 2, 2>} : (tensor<1x32x4x4xi8>) -> tensor<1x3x8x8xi8>
+  %a = "nvdla.window"(%c) {start = array<i64: 0, 1, 0>, sizes = array<i64: 8, 3, 4>} : (tensor<1x8x4x4xi8>) -> tensor<1x8x3x4xi8>
+  %b = "nvdla.window"(%c) {start = array<i64: 0, 0, 0>, sizes = array<i64: 8, 1, 4>} : (tensor<1x8x4x4xi8>) -> tensor<1x8x1x4xi8>
+  %j = "nvdla.join"(%a, %b) {axis = 2 : i64} : (tensor<1x8x3x4xi8>, tensor<1x8x1x4xi8>) -> tensor<1x8x4x4xi8>
+  return %c, %r, %j : tensor<1x8x4x4xi8>, tensor<1x3x8x8xi8>, tensor<1x8x4x4xi8>
+}

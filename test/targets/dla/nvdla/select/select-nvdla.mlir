@@ -1,0 +1,58 @@
+// RUN: trivium-opt %s --select-nvdla=target=nv_small | FileCheck %s
+
+// The zero point of the input is the value of pads, and a part of the biases: 5 - 3 * (1 + 2) = -4.
+// The factors 100 / 2^8 and 100 / 2^9 have one shift: 100 and 50 of 2^8.
+// CHECK-LABEL: func.func @convolution
+// CHECK-DAG:     %[[W:.*]] = "tri.constant"() {value = dense<{{\[\[\[\[}}1]], {{\[\[}}2]]], {{\[\[\[}}1]], {{\[\[}}2]]]]> : tensor<2x2x1x1xi8>}
+// CHECK:         %[[S:.*]] = "nvdla.conv"(%{{.*}}, %[[W]]) {{.*}}pad_value = 3 : i64
+// CHECK-DAG:     %[[B:.*]] = "tri.constant"() {value = dense<-4> : tensor<2xi16>}
+// CHECK-DAG:     %[[F:.*]] = "tri.constant"() {value = dense<[100, 50]> : tensor<2xi16>}
+// CHECK:         "nvdla.sdp"(%[[S]], %[[B]], %[[F]]) {offset = 128 : i64,{{.*}}x1 = "kind=2 mode=1 precision=1", x2 = "kind=1 mode=1 activation=1 truncate=8 precision=1", y = ""}
+func.func @convolution(%x: tensor<1x2x4x4xi8>) -> tensor<1x2x4x4xi8> {
+  %w = "tri.constant"() {value = dense<[[[[1]], [[2]]], [[[1]], [[2]]]]> : tensor<2x2x1x1xi32>} : () -> tensor<2x2x1x1xi32>
+  %b = "tri.constant"() {value = dense<5> : tensor<2xi32>} : () -> tensor<2xi32>
+  %z = "tri.constant"() {value = dense<3> : tensor<i32>} : () -> tensor<i32>
+  %c = "tri.cast"(%x) {to = "i32"} : (tensor<1x2x4x4xi8>) -> tensor<1x2x4x4xi32>
+  %d = "tri.sub"(%c, %z) : (tensor<1x2x4x4xi32>, tensor<i32>) -> tensor<1x2x4x4xi32>
+  %s = "tri.conv"(%d, %w, %b) {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, group = 1 : i64} : (tensor<1x2x4x4xi32>, tensor<2x2x1x1xi32>, tensor<2xi32>) -> tensor<1x2x4x4xi32>
+  %y = "tri.requantize"(%s) {multiplier = array<i64: 100, 100>, shift = array<i64: 8, 9>, zero_point = -128 : i64, low = -128 : i64, high = 127 : i64, axis = 1 : i64, to = "i8"} : (tensor<1x2x4x4xi32>) -> tensor<1x2x4x4xi8>
+  return %y : tensor<1x2x4x4xi8>
+}
+
+// CHECK-LABEL: func.func @pool
+// CHECK:         "nvdla.pdp"(%{{.*}}) {kernel = array<i64: 3, 3>, mode = "max", pads = array<i64: 1, 1, 1, 1>, strides = array<i64: 2, 2>}
+func.func @pool(%x: tensor<1x8x5x5xi8>) -> tensor<1x8x3x3xi8> {
+  %y = "tri.max_pool"(%x) {kernel = array<i64: 3, 3>, strides = array<i64: 2, 2>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>} : (tensor<1x8x5x5xi8>) -> tensor<1x8x3x3xi8>
+  return %y : tensor<1x8x3x3xi8>
+}
+
+// Channels of nv_small are joined in atoms of 8.
+// CHECK-LABEL: func.func @join
+// CHECK:         "nvdla.join"(%{{.*}}, %{{.*}}) {axis = 1 : i64}
+func.func @join(%x: tensor<1x8x4x4xi8>, %z: tensor<1x3x4x4xi8>) -> tensor<1x11x4x4xi8> {
+  %y = "tri.concat"(%x, %z) {axis = 1 : i64} : (tensor<1x8x4x4xi8>, tensor<1x3x4x4xi8>) -> tensor<1x11x4x4xi8>
+  return %y : tensor<1x11x4x4xi8>
+}
+
+// CHECK-LABEL: func.func @keeps_joins_within_atoms
+// CHECK:         "tri.concat"
+func.func @keeps_joins_within_atoms(%x: tensor<1x3x4x4xi8>, %z: tensor<1x8x4x4xi8>) -> tensor<1x11x4x4xi8> {
+  %y = "tri.concat"(%x, %z) {axis = 1 : i64} : (tensor<1x3x4x4xi8>, tensor<1x8x4x4xi8>) -> tensor<1x11x4x4xi8>
+  return %y : tensor<1x11x4x4xi8>
+}
+
+// nv_small has no tables.
+// CHECK-LABEL: func.func @keeps_lookups
+// CHECK:         "tri.gather"
+func.func @keeps_lookups(%x: tensor<1x8x4x4xi8>) -> tensor<1x8x4x4xi8> {
+  %t = "tri.constant"() {value = dense<1> : tensor<256xi8>} : () -> tensor<256xi8>
+  %y = "tri.gather"(%t, %x) {axis = 0 : i64} : (tensor<256xi8>, tensor<1x8x4x4xi8>) -> tensor<1x8x4x4xi8>
+  return %y : tensor<1x8x4x4xi8>
+}
+
+// CHECK-LABEL: func.func @keeps_large_windows
+// CHECK:         "tri.max_pool"
+func.func @keeps_large_windows(%x: tensor<1x8x9x9xi8>) -> tensor<1x8x1x1xi8> {
+  %y = "tri.max_pool"(%x) {kernel = array<i64: 9, 9>, strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : (tensor<1x8x9x9xi8>) -> tensor<1x8x1x1xi8>
+  return %y : tensor<1x8x1x1xi8>
+}
