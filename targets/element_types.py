@@ -13,9 +13,10 @@ from ..runtime.slots import quote
 _NO_FIELDS: Mapping[str, Collection[str]] = MappingProxyType({})
 _NO_LAYOUTS: Mapping[str, str] = MappingProxyType({})
 
-ROWS, BLOCKED, PACKED = "rows", "blocked", "packed"
+ROWS, ORDERED, BLOCKED, PACKED = "rows", "ordered", "blocked", "packed"
 LAYOUTS = {
     ROWS: "as the model has it",
+    ORDERED: "in any order of axes, which the target chooses: images with channels last",
     BLOCKED: "[N, C / lanes, spatial…, lanes]",
     PACKED: "constants in the order in which the kernel reads them",
 }
@@ -29,12 +30,14 @@ class ElementTypes:
     `every` are those of all fields, but for those in `fields`, by the name of an operand or result.
     An op says itself which of its fields must have equal types, and may take fewer: what it does
     not take reaches no target. Quantised types are those of a target that is for them. `layouts`
-    has the fields that are not stored as the model has them.
+    has the fields that are not stored as the others are, which have the layout `others`:
+    that of the table that they are in.
     """
 
     every: Collection[str]
     fields: Mapping[str, Collection[str]] = field(default_factory=lambda: _NO_FIELDS)
     layouts: Mapping[str, str] = field(default_factory=lambda: _NO_LAYOUTS)
+    others: str = ROWS
 
     def of(self, name: str) -> Collection[str]:
         """Return the types of an operand or a result."""
@@ -42,7 +45,7 @@ class ElementTypes:
 
     def layout(self, name: str) -> str:
         """Return how an operand or a result is stored, one of `LAYOUTS`."""
-        return self.layouts.get(name, ROWS)
+        return self.layouts.get(name, self.others)
 
     def overlaps(self, other: "ElementTypes", names: Collection[str]) -> bool:
         """Return whether fields of some names may have types and layouts of both declarations."""
@@ -82,7 +85,7 @@ class ElementTypes:
         for name in (*self.every, *(t for types in self.fields.values() for t in types)):
             if name not in DTYPES:
                 raise TypeError(f"{cls.op_name} declares '{name}', which is no element type")
-        for name in self.layouts.values():
+        for name in (*self.layouts.values(), self.others):
             if name not in LAYOUTS:
                 raise TypeError(f"{cls.op_name} declares '{name}', which is no layout")
 

@@ -1,12 +1,13 @@
 """`LoweringTable`: the lowerings and the limits of one target, registered by decorator."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import combinations
 from typing import Any, TypeVar
 
 from ..dialects.core.errors import Undecided
 from ..dialects.core.op import Op
-from .element_types import ElementTypes
+from .element_types import ROWS, ElementTypes
 
 Function = TypeVar("Function")
 Predicate = Callable[[Any], bool]
@@ -18,15 +19,17 @@ class LoweringTable:
     """Map op classes to their lowerings, their element types and the limits of a target.
 
     A lowering declares the element types and layouts of its operands and results, or has those of
-    `types`. Several declarations of one lowering are overloads: each has types that no other has.
+    `types`. Fields without a layout of their own have the one of the table. Several declarations of
+    one lowering are overloads: each has types that no other has.
 
     The docstring of a limit completes the sentence "it …" in the refusal that a user reads and in
     the support table of the docs.
     """
 
-    def __init__(self, name: str, types: ElementTypes | None = None) -> None:
+    def __init__(self, name: str, types: ElementTypes | None = None, layout: str = ROWS) -> None:
         self.name = name
-        self.types = types
+        self.types = None if types is None else replace(types, others=layout)
+        self._layout = layout
         self.lowerings: dict[type[Op], Any] = {}
         self.declared: dict[type[Op], tuple[ElementTypes, ...]] = {}
         self.limits: dict[type[Op], list[Predicate]] = {}
@@ -70,7 +73,8 @@ class LoweringTable:
 
     def _declared(self, types: Types) -> tuple[ElementTypes, ...]:
         declared = types or self.types or ()
-        return (declared,) if isinstance(declared, ElementTypes) else tuple(declared)
+        every = (declared,) if isinstance(declared, ElementTypes) else declared
+        return tuple(replace(each, others=self._layout) for each in every)
 
     def broken_limit(self, op: Op) -> str | None:
         """Return the text of the first limit that an op breaks, or None.

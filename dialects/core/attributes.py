@@ -16,6 +16,7 @@ from .quantized import canonical, check_scales, is_quantized
 from .sizes.atoms import Size, is_symbolic
 from .symbol_table import SymbolTable, symbol_table
 from .tensor import DTYPES, Array, Shape, Tensor, is_narrow, is_string, numpy_dtype, size_fault
+from .type_dimensions import check_dimensions, encoded, encoding_of
 
 SPELLING: dict[Any, str] = {
     bool: "a bool",
@@ -91,6 +92,7 @@ def _read(type_: ir.Type) -> Tensor:
     check_scales(tensor.shape, dtype)
     if fault := size_fault(tensor):
         raise Invalid(f"needs {fault}")
+    check_dimensions(type_, tensor)
     return tensor
 
 
@@ -126,15 +128,8 @@ def _encoding(
     type_: ir.RankedTensorType,
 ) -> tuple[ir.Attribute | None, ir.Attribute | None]:
     """Return the order and the sizes that the encoding of a type has: either may be alone."""
-    found = type_.encoding
-    if isinstance(found, ir.DictAttr):
-        known = {named.name: named.attr for named in found}
-        if known.keys() != {"order", "sizes"}:
-            raise Invalid(f"{type_} has keys {sorted(known)}, must have 'order' and 'sizes'")
-        return known["order"], known["sizes"]
-    if isinstance(found, ir.ArrayAttr) and len(found) and isinstance(found[0], ir.StringAttr):
-        return None, found
-    return found, None
+    known = encoded(type_)
+    return known.get("order"), known.get("sizes")
 
 
 def _strings(attribute: ir.Attribute | None) -> tuple[str, ...]:
@@ -177,7 +172,7 @@ def type_of(tensor: Tensor, order: tuple[int, ...] = ()) -> ir.Type:
     if tensor.is_static:
         return ir.RankedTensorType.get(tensor.shape, element, None if plain else _axes(order))
     sizes = expressions(tensor.shape)
-    encoding = sizes if plain else ir.DictAttr.get({"order": _axes(order), "sizes": sizes})
+    encoding = encoding_of({"sizes": sizes} if plain else {"order": _axes(order), "sizes": sizes})
     dynamic = ir.ShapedType.get_dynamic_size()
     shape = [dynamic if is_symbolic(size) else size for size in tensor.shape]
     return ir.RankedTensorType.get(shape, element, encoding)

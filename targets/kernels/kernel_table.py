@@ -6,7 +6,7 @@ from typing import Any, Literal, TypeVar
 
 from ...dialects.core.attributes import tensor_of
 from ...dialects.core.op import Op
-from ..element_types import ElementTypes
+from ..element_types import ROWS, ElementTypes
 from ..lowering_table import LoweringTable, Types
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -36,9 +36,13 @@ class KernelTable(LoweringTable):
     """
 
     def __init__(
-        self, name: str, types: ElementTypes | None = None, moves: ElementTypes | None = None
+        self,
+        name: str,
+        types: ElementTypes | None = None,
+        moves: ElementTypes | None = None,
+        layout: str = ROWS,
     ) -> None:
-        super().__init__(name, types)
+        super().__init__(name, types, layout)
         self.moves = moves or types
 
     def elementwise(

@@ -106,7 +106,9 @@ def _spell_all(kernel: LoweringInfo) -> str:
 
 
 def _spell_layouts(kernel: LoweringInfo) -> str:
-    """Spell the layouts that are not the model's: `x blocked, w packed`."""
+    """Spell the layout of all fields, or those that are not the model's: `x blocked, w packed`."""
+    if len(every := {*kernel.layouts.values()}) == 1:
+        return every.pop()
     own = [f"{name} {each}" for name, each in kernel.layouts.items() if each != ROWS]
     return ", ".join(own) or ROWS
 

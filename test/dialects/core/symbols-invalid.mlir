@@ -58,7 +58,7 @@ func.func @ints_as_text(%x: tensor<?xf32, ["N"]>) {
 
 // An encoding that is a dictionary has both an order of axes and expressions of sizes.
 func.func @order_alone(%x: tensor<2x3xf32, {order = [1, 0]}>) {
-  // expected-error @below {{'tri.relu' op tensor<2x3xf32, {order = [1, 0]}> has keys ['order'], must have 'order' and 'sizes'}}
+  // expected-error @below {{'tri.relu' op tensor<2x3xf32, {order = [1, 0]}> has only the key 'order', which must be left out}}
   %y = "tri.relu"(%x) : (tensor<2x3xf32, {order = [1, 0]}>) -> tensor<2x3xf32, {order = [1, 0]}>
   return
 }

@@ -2,10 +2,12 @@
 
 It computes on f16 with channels last in its own memory: three casts are inserted at its borders, of
 place, type and layout, and cancel between its ops. What it decides when a model is compiled, how
-many elements a turn has, is in the package, and what runs it has a state of its own.
+many elements a turn has, is in the package, and what runs it has a state of its own. The device may
+be of several cards, each of which has every other stripe of the memory and computes what it has.
 """
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -143,6 +145,7 @@ TARGET = HalfTarget("half", MemorySpace("halfbank", alignment=32), TABLE)
 
 RUNTIME = """
 import ctypes
+import os
 from collections import Counter
 from dataclasses import dataclass
 from typing import ClassVar
@@ -156,6 +159,7 @@ from trivium.runtime.report import PartReport
 from trivium.runtime.step import Step
 
 BANK = "halfbank"
+CARDS, STRIPE = int(os.environ.get("CARDS", "1")), 32
 INSTRUCTIONS = {"add": np.add, "relu": lambda x: np.maximum(x, np.float16(0))}
 
 
@@ -163,22 +167,40 @@ class HalfSession(SessionMemory):
     def __init__(self, arena_bytes, bases):
         arena, constants = bases
         self.addresses = {arena: 0, constants: 1 << 40}
-        self.bank = bytearray(arena_bytes)
-        self.turns = 0
+        self.cards = [bytearray(arena_bytes // CARDS + STRIPE) for _ in range(CARDS)]
+        self.turns = [0] * CARDS
+
+    def card_of(self, address):
+        return address // STRIPE % CARDS
+
+    def _pieces(self, address, size):
+        # Yield where in a range of the memory a stripe begins, and its bytes in the card it is in.
+        end = address + size
+        for at in range(address - address % STRIPE, end, STRIPE):
+            first, last = max(at, address), min(at + STRIPE, end)
+            start = at // STRIPE // CARDS * STRIPE - at
+            card = memoryview(self.cards[self.card_of(at)])
+            yield first - address, card[start + first : start + last]
 
     def read(self, address, size):
-        return memoryview(self.bank)[address:][:size]
+        return b"".join(piece for _, piece in self._pieces(address, size))
+
+    def write(self, address, data):
+        for first, piece in self._pieces(address, len(data)):
+            piece[:] = data[first : first + len(piece)]
 
     def copy(self, target, source, size):
-        self._at(target, size)[:] = self._at(source, size)
-
-    def _at(self, place, size):
-        if place.space != PROCESS:
-            return self.read(place.address, size)
-        return memoryview((ctypes.c_char * size).from_address(place.address)).cast("B")
+        if source.space == PROCESS:
+            data = ctypes.string_at(source.address, size)
+        else:
+            data = self.read(source.address, size)
+        if target.space == PROCESS:
+            ctypes.memmove(target.address, data, size)
+        else:
+            self.write(target.address, data)
 
     def finish(self):
-        print("turns of the engine:", self.turns)
+        print("turns of the engine:", *self.turns)
 
 
 class HalfMemory(PackageMemory):
@@ -205,20 +227,23 @@ class HalfStep(Step):
 
     def _compute(self, state, lanes):
         bank = state.spaces[BANK]
-        *operands, result = (self._array(bank, state, n) for n in (*self.operands, *self.results))
+        operands = [self._array(bank, state, number) for number in self.operands]
+        (number,) = self.results
+        address, buffer = state.bases.place(number).address, state.bases.buffer(number)
+        result = np.empty(buffer.shape, np.dtype(buffer.dtype))
         if self.instruction == "transpose":
             result[:] = operands[0].transpose(self.perm)
-            return
-        if self.instruction == "cast":
+        elif self.instruction == "cast":
             result[:] = operands[0]
-            return
-        assert result.dtype == np.float16
-        flat = [each.reshape(-1) for each in operands]
-        for start in range(0, result.size, lanes):
-            turn = slice(start, start + lanes)
-            made = INSTRUCTIONS[self.instruction](*(each[turn] for each in flat))
-            result.reshape(-1)[turn] = made
-            bank.turns += 1
+        else:
+            assert result.dtype == np.float16
+            flat = [each.reshape(-1) for each in operands]
+            for start in range(0, result.size, lanes):
+                turn = slice(start, start + lanes)
+                made = INSTRUCTIONS[self.instruction](*(each[turn] for each in flat))
+                result.reshape(-1)[turn] = made
+                bank.turns[bank.card_of(address + 2 * start)] += 1
+        bank.write(address, result.tobytes())
 
     def _array(self, bank, state, number):
         data = bank.read(state.bases.place(number).address, state.bases.size_bytes(number))
@@ -284,8 +309,11 @@ def site(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def trivium(site: Path, *arguments: str) -> str:
-    done = subprocess.run([*TRIVIUM, *arguments], cwd=site, capture_output=True, text=True)
+def trivium(site: Path, *arguments: str, cards: int = 1) -> str:
+    known = {**os.environ, "CARDS": str(cards)}
+    done = subprocess.run(
+        [*TRIVIUM, *arguments], cwd=site, capture_output=True, text=True, env=known
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
@@ -323,3 +351,15 @@ def test_casts_of_place_type_and_layout_are_inserted_and_the_context_is_saved(si
     feeds = ("--input", "x=x.npy", "--input", "z=z.npy")
     assert "turns of the engine: 8" in trivium(site, "run", "wide.trv", *feeds)
     assert "turns of the engine: 24" in trivium(site, "run", "m.trv", *feeds)
+
+
+def test_a_device_may_be_two_cards(site: Path) -> None:
+    """Values are spread over both cards, which take turns; results are those of one card."""
+    trivium(site, "compile", "m.onnx", "--target", "half", "-o", "m.trv")
+    feeds = ("--input", "x=x.npy", "--input", "z=z.npy")
+    said = trivium(site, "run", "m.trv", *feeds, "--output", "y=y.npy", cards=2)
+    x, z, y = (np.load(site / f"{name}.npy") for name in "xzy")
+    np.testing.assert_allclose(y, expected(x, z), rtol=2**-10)
+    assert "turns of the engine: 12 12" in said
+    trivium(site, "run", "m.trv", *feeds, "--output", "y=one.npy")
+    np.testing.assert_array_equal(y, np.load(site / "one.npy"))

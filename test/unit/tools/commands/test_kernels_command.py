@@ -27,6 +27,8 @@ def test_what_a_kernel_takes() -> None:
     (conv,) = lowerings_info("cpu", op="tri.conv").kernels
     assert conv.kind == "template"
     assert {*conv.layouts.values()} == {"rows"}
+    (on_gpu,) = lowerings_info("gpu", op="tri.conv").kernels
+    assert {*on_gpu.layouts.values()} == {"ordered"}
     assert set(conv.types["x"]) == set(COMPUTED) - {"i1"}
     blocked, plain = lowerings_info("cpu", op="cpu.blocked_conv").kernels
     assert blocked.layouts == {"x": "blocked", "w": "packed", "b": "rows", "y": "blocked"}
