@@ -32,8 +32,10 @@ PRELUDE = """\
 #define KERNEL static __attribute__((noinline, unused))
 #if defined(__clang__)
 #define UNROLL_TWICE _Pragma("clang loop unroll_count(2)")
+#define UNROLL_NEVER _Pragma("clang loop unroll(disable)")
 #elif defined(__GNUC__)
 #define UNROLL_TWICE _Pragma("GCC unroll 2")
+#define UNROLL_NEVER _Pragma("GCC unroll 1")
 #endif
 
 /* Numbers in memory, which other code may have written as another type. */
