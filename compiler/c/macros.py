@@ -7,6 +7,9 @@ from ...dialects.core.machine import Machine
 _X86 = ("avx512f", "avx512bw", "avx512vl", "avx512_vnni", "avx_vnni", "avx2", "fma", "f16c")
 """Features whose instructions code names; those of wide vectors make code without them slow."""
 
+_ARM = {"asimddp": "__ARM_FEATURE_DOTPROD", "sve": "__ARM_FEATURE_SVE"}
+"""Features of ARM whose instructions code names."""
+
 _ARCHITECTURES = {"aarch64": "__aarch64__", "arm": "__ARM_NEON", "riscv64": "__riscv"}
 
 
@@ -33,6 +36,7 @@ def _macros(machine: Machine) -> Iterator[str]:
     """Yield the macros that a compiler defines for a machine."""
     if machine.architecture in _ARCHITECTURES:
         yield _ARCHITECTURES[machine.architecture]
+        yield from (macro for feature, macro in _ARM.items() if feature in machine.features)
     if machine.architecture == "x86_64":
         for feature in _X86:
             if feature in machine.features:

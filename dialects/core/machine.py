@@ -129,12 +129,17 @@ def _portable() -> tuple[Machine, ...]:
     are flushed to zero, for which GCC wants to be asked; sums keep their order.
     """
     neon = ("-march=armv7-a", "-mfpu=neon-vfpv4", "-mfloat-abi=hard", "-funsafe-math-optimizations")
-    fused, order = ("fma",), ("-fno-associative-math", "-fno-reciprocal-math")
+    fused, dot, order = (
+        ("fma",),
+        ("fma", "asimddp"),
+        ("-fno-associative-math", "-fno-reciprocal-math"),
+    )
     sve = ("-march=armv8.2-a+sve", "-msve-vector-bits=256", CONTRACT)
-    v8 = ("-march=armv8-a",)
+    v8, v8_2 = ("-march=armv8-a",), ("-march=armv8.2-a+dotprod",)
     return (
         Machine("generic", "any CPU with a compiler of C99", (), 16, 8, "any", is_scalar=True),
         _arm64("armv8-a", "ARM of 64 bits: NEON", fused, 16, v8, _N1),
+        _arm64("armv8.2-a", "ARM of 64 bits: NEON, dot products of bytes", dot, 16, v8_2, _N1),
         _arm64("sve-256", "ARM of 64 bits: SVE of 256 bits", fused, 32, sve, _V1),
         Machine(
             name="armv7-neon",

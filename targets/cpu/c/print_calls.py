@@ -1,4 +1,4 @@
-"""Print intrinsics of LLVM: what all machines have, and instructions of x86-64."""
+"""Print intrinsics of LLVM: what all machines have, and instructions of some."""
 
 from collections.abc import Mapping
 
@@ -7,7 +7,7 @@ from ....dialects.core.mlir import ir
 from .attributes import attribute
 from .printer import Printer
 
-X86: Mapping[str, tuple[str, str]] = {
+INSTRUCTIONS: Mapping[str, tuple[str, str]] = {
     "llvm.x86.avx512.vpdpbusd.512": ("_mm512_dpbusd_epi32", "__m512i"),
     "llvm.x86.avx512.vpdpbusd.256": ("_mm256_dpbusd_epi32", "__m256i"),
     "llvm.x86.avx512.vpdpbusd.128": ("_mm_dpbusd_epi32", "__m128i"),
@@ -21,8 +21,9 @@ X86: Mapping[str, tuple[str, str]] = {
     "llvm.x86.avx512bf16.dpbf16ps.256": ("_mm256_dpbf16_ps", "__m256 __m256bh __m256bh"),
     "llvm.x86.avx512bf16.dpbf16ps.128": ("_mm_dpbf16_ps", "__m128 __m128bh __m128bh"),
     "llvm.x86.avx512.permvar.sf.512": ("swapped _mm512_permutexvar_ps", "__m512 __m512i"),
+    "llvm.aarch64.neon.sdot.v4i32.v16i8": ("vdotq_s32", "int32x4_t int8x16_t int8x16_t"),
 }
-"""The function of each instruction in <immintrin.h>, and the types of its operands if several."""
+"""The function of each instruction in <immintrin.h> or <arm_neon.h>, and its operands' types."""
 
 
 def print_intrinsic(printer: Printer, op: ir.Operation) -> None:
@@ -31,7 +32,7 @@ def print_intrinsic(printer: Printer, op: ir.Operation) -> None:
         printer.define(op.results[0], *printer.pieces(op.operands[0]))
     elif name.startswith("llvm.ldexp."):
         _ldexp(printer, op)
-    elif name in X86:
+    elif name in INSTRUCTIONS:
         _instruction(printer, op, name)
     else:
         raise Unsupported(f"is computed by '{name}', which is not printed as C")
@@ -44,7 +45,7 @@ def _ldexp(printer: Printer, op: ir.Operation) -> None:
 
 
 def _instruction(printer: Printer, op: ir.Operation, name: str) -> None:
-    function, types = X86[name]
+    function, types = INSTRUCTIONS[name]
     operands = [printer.name(each) for each in op.operands]
     spelled = types.split() if " " in types else [types] * len(operands)
     given = [f"({type_}){x}" for type_, x in zip(spelled, operands, strict=True)]

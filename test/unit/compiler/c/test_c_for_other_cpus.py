@@ -10,9 +10,11 @@ import onnx.helper
 import onnx.numpy_helper
 import onnx.parser
 import pytest
-from c_programs import run
+from c_programs import build, run, run_client
+from onnx.reference import ReferenceEvaluator
 from trivium.compiler.c.emit import emit_c
 from trivium.dialects.core.machine import find_machine
+from trivium.dialects.core.tensor import Array
 
 NETWORK = """
     <ir_version: 10, opset_import: ["" : 21]>
@@ -107,3 +109,86 @@ def test_products_fill_the_registers_of_arm_and_spill_nothing(tmp_path: Path) ->
         assert len(sums) >= 0.45 * len(loop)
         spilt = [line for line in loop if re.search(r"\[(sp|x29)", line)]
         assert not spilt, f"{len(spilt)} of {len(loop)} instructions spill"
+
+
+# -- results --------------------------------------------------------------------------------------
+
+LAUNCHERS = {
+    "armv8-a": "qemu-aarch64",
+    "armv8.2-a": "qemu-aarch64 -cpu max",
+    "sve-256": "qemu-aarch64 -cpu max,sve256=on",
+    "armv7-neon": "qemu-arm",
+    "rv64gcv": "qemu-riscv64 -cpu rv64,v=true,vlen=128",
+}
+
+
+def emulated(model: onnx.ModelProto, x: Array, machine: str, folder: Path) -> Array:
+    """Return the output of a model of one input, in C for a machine."""
+    prefix, launcher = find_machine(machine).cross, LAUNCHERS[machine].split()
+    needs(f"{prefix}gcc", launcher[0])
+    written = emit_c(model, folder, machine=machine)
+    build(folder, CROSS=prefix, LDFLAGS="-static")
+    (y,) = run_client(written, [x], launcher)
+    return y
+
+
+@pytest.mark.parametrize("machine", [name for name in LAUNCHERS if name != "armv8.2-a"])
+def test_code_for_other_cpus_computes_what_onnx_says(machine: str, tmp_path: Path) -> None:
+    x = np.random.default_rng(5).normal(size=(1, 3, 34, 34)).astype(np.float32)
+    made = emulated(network(), x, machine, tmp_path)
+    # Vectors of other lengths sum up in other orders: exact sums are as near to both.
+    (exact,) = ReferenceEvaluator(network()).run(None, {"image": x})
+    np.testing.assert_allclose(made, exact, rtol=1e-5, atol=1e-6 * np.abs(exact).max())
+
+
+def products_of_bytes(dtype: type, zero: int) -> tuple[onnx.ModelProto, Array, Array]:
+    """Return a matrix product and a convolution of bytes, an input, and what they make of it."""
+    name = np.dtype(dtype).name
+    model = onnx.parser.parse_model(f"""
+        <ir_version: 10, opset_import: ["" : 21]>
+        bytes ({name}[2, 5, 9, 10] image) => (int32[150, 18] y)
+        <{name} zero = {{{zero}}}, int64[2] cut = {{90, 10}}, int64[2] rows = {{60, 18}}>
+        {{
+            flat = Reshape (image, cut)
+            a = MatMulInteger (flat, dense, zero)
+            b = ConvInteger <pads = [1, 1, 1, 1]> (image, kernels, zero)
+            c = Reshape (b, rows)
+            y = Concat <axis = 0> (a, c)
+        }}
+    """)
+    random, info = np.random.default_rng(7), np.iinfo(dtype)
+    x = random.integers(info.min, info.max + 1, (2, 5, 9, 10)).astype(dtype)
+    x[0, 0, 0, :2] = info.min, info.max
+    dense, kernels = (
+        random.integers(-128, 128, size).astype(np.int8) for size in ((10, 18), (6, 5, 3, 3))
+    )
+    for title, array in (("dense", dense), ("kernels", kernels)):
+        model.graph.initializer.append(onnx.numpy_helper.from_array(array, title))
+    wide = x.astype(np.int64) - zero
+    padded = np.pad(wide, [(0, 0), (0, 0), (1, 1), (1, 1)])
+    windows = np.lib.stride_tricks.sliding_window_view(padded, (3, 3), (2, 3))
+    convolved = np.einsum("nchwij,ocij->nohw", windows, kernels.astype(np.int64))
+    rows = wide.reshape(90, 10) @ dense.astype(np.int64)
+    return model, x, np.concatenate([rows, convolved.reshape(60, 18)])
+
+
+@pytest.mark.parametrize(("dtype", "zero"), [(np.uint8, 200), (np.int8, -3)])
+@pytest.mark.parametrize("machine", [name for name in LAUNCHERS if name != "sve-256"])
+def test_products_of_bytes_are_exact(machine: str, dtype: type, zero: int, tmp_path: Path) -> None:
+    model, x, exact = products_of_bytes(dtype, zero)
+    np.testing.assert_array_equal(emulated(model, x, machine, tmp_path), exact)
+
+
+def test_bytes_are_multiplied_by_an_instruction_where_a_machine_has_one(tmp_path: Path) -> None:
+    for machine in (*LAUNCHERS, "generic"):
+        emit_c(products_of_bytes(np.uint8, 3)[0], tmp_path, machine=machine)
+        kernels = (tmp_path / "model.c").read_text()
+        assert ("vdotq_s32(" in kernels) == (machine == "armv8.2-a")
+
+
+def test_a_compiler_without_dot_products_is_stopped(tmp_path: Path) -> None:
+    machine = find_machine("armv8.2-a")
+    needs(f"{machine.cross}gcc")
+    emit_c(products_of_bytes(np.uint8, 3)[0], tmp_path, machine=machine.name)
+    done = run([f"{machine.cross}gcc", "-march=armv8-a", "-fsyntax-only", "model.c"], tmp_path)
+    assert "this code is for armv8.2-a: give -march=armv8.2-a+dotprod" in done.stderr
