@@ -140,7 +140,7 @@ def _portable() -> tuple[Machine, ...]:
         Machine("generic", "any CPU with a compiler of C99", (), 16, 8, "any", is_scalar=True),
         _arm64("armv8-a", "ARM of 64 bits: NEON", fused, 16, v8, _N1),
         _arm64("armv8.2-a", "ARM of 64 bits: NEON, dot products of bytes", dot, 16, v8_2, _N1),
-        _arm64("sve-256", "ARM of 64 bits: SVE of 256 bits", fused, 32, sve, _V1),
+        _arm64("sve-256", "ARM of 64 bits: SVE of 256 bits", ("fma", "sve"), 32, sve, _V1),
         Machine(
             name="armv7-neon",
             summary="ARM of 32 bits: NEON, VFPv4",

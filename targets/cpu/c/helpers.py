@@ -27,6 +27,9 @@ PRELUDE = """\
 #elif defined(__ARM_NEON)
 #include <arm_neon.h>
 #endif
+#if defined(__ARM_FEATURE_SVE)
+#include <arm_sve.h>
+#endif
 
 #define INLINE static inline __attribute__((always_inline, unused))
 #define KERNEL static __attribute__((noinline, unused))
@@ -294,6 +297,20 @@ def _ldexp(v: Vector) -> str:
     return _function(v, "ldexp", f"{v.name} x, {n} n", f"{halves} return x * {low} * {high};")
 
 
+def _dot_signed(v: Vector) -> str:
+    """Add the products of four signed bytes each to sums, which wrap around."""
+    four, u = Vector(4 * v.lanes, "i8"), v.unsigned.name
+    loop = f"for (int l = 0; l < {four.lanes}; ++l) r[l / 4] += (u32)(x[l] * y[l]);"
+    body = f"{u} r = ({u})a; {loop} return ({v.name})r;"
+    return _function(v, "sdot", f"{v.name} a, {four.name} x, {four.name} y", body)
+
+
+def _dot_word(v: Vector) -> str:
+    four = Vector(4 * v.lanes, "i8").name
+    body = f"return sdot_{v.name}(a, x, ({four})splat_{v.name}(w));"
+    return _function(v, "sdotword", f"{v.name} a, {four} x, i32 w", body)
+
+
 _LIBRARY = {
     **{
         name: name
@@ -338,6 +355,8 @@ HELPERS: Mapping[str, Callable[[Vector], str]] = {
     "absi": _absolute_integer,
     "copysign": _copysign,
     "ldexp": _ldexp,
+    "sdot": _dot_signed,
+    "sdotword": _dot_word,
     "extend_half": extend_half,
     "truncate_half": truncate_half,
     **{name: partial(_of_library, name, function, 1) for name, function in _LIBRARY.items()},

@@ -52,6 +52,7 @@ INSTRUCTIONS = (
     Instruction("i8 pairs", 16, ("ssse3",), "llvm.x86.ssse3.pmadd.ub.sw.128"),
     # Signed bytes times signed ones, four to a sum.
     Instruction(SIGNED, 16, ("asimddp",), "llvm.aarch64.neon.sdot.v4i32.v16i8"),
+    Instruction(SIGNED, 32, ("sve",), "llvm.aarch64.sve.sdot.nxv4i32"),
 )
 
 

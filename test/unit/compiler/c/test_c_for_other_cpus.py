@@ -10,6 +10,7 @@ import onnx.helper
 import onnx.numpy_helper
 import onnx.parser
 import pytest
+import trivium
 from c_programs import build, run, run_client
 from onnx.reference import ReferenceEvaluator
 from trivium.compiler.c.emit import emit_c
@@ -92,23 +93,43 @@ def inner_loops(assembly: str) -> Iterator[list[str]]:
             yield [line for line in body if line and not line.endswith(":") and line[0] != "."]
 
 
-def test_products_fill_the_registers_of_arm_and_spill_nothing(tmp_path: Path) -> None:
-    machine = find_machine("armv8-a")
+def loops_of(model: onnx.ModelProto, name: str, folder: Path) -> list[list[str]]:
+    """Return the inner loops of a model in assembly for an ARM of 64 bits."""
+    machine = find_machine(name)
     compiler = f"{machine.cross}gcc"
     needs(compiler)
-    emit_c(network(), tmp_path, machine=machine.name)
+    emit_c(model, folder, machine=name)
     flags = ["-std=c99", "-O2", "-fno-math-errno", *machine.flags]
-    done = run([compiler, *flags, "-S", "model.c", "-o", "model.s"], tmp_path)
+    done = run([compiler, *flags, "-S", "model.c", "-o", "model.s"], folder)
     assert not done.returncode, done.stderr
-    loops = [*inner_loops((tmp_path / "model.s").read_text())]
+    return [*inner_loops((folder / "model.s").read_text())]
+
+
+def assert_spills_nothing(loop: list[str]) -> None:
+    spilt = [line for line in loop if re.search(r"\[(sp|x29)", line)]
+    assert not spilt, f"{len(spilt)} of {len(loop)} instructions spill"
+
+
+def test_products_fill_the_registers_of_arm_and_spill_nothing(tmp_path: Path) -> None:
+    loops = loops_of(network(), "armv8-a", tmp_path)
     hot = [loop for loop in loops if sum("fml" in line for line in loop) >= 12]
     assert len(hot) >= 8, "every product and convolution has a loop"
     for loop in hot:
         sums = [line for line in loop if line.startswith(("fm", "fnm"))]
         assert all(re.match(r"fml[as]\s+v\d+\.4s", line) for line in sums)
         assert len(sums) >= 0.45 * len(loop)
-        spilt = [line for line in loop if re.search(r"\[(sp|x29)", line)]
-        assert not spilt, f"{len(spilt)} of {len(loop)} instructions spill"
+        assert_spills_nothing(loop)
+
+
+def test_dot_products_take_words_from_lanes_and_spill_nothing(tmp_path: Path) -> None:
+    loops = loops_of(products_of_bytes(np.int8, 5)[0], "armv8.2-a", tmp_path)
+    hot = [loop for loop in loops if sum("sdot" in line for line in loop) >= 8]
+    assert len(hot) >= 2, "the product and the convolution have a loop each"
+    for loop in hot:
+        sums = [line for line in loop if line.startswith("sdot")]
+        assert all(re.match(r"sdot\s+v\d+\.4s, v\d+\.16b, v\d+\.4b\[0\]", line) for line in sums)
+        assert len(sums) >= 0.4 * len(loop)
+        assert_spills_nothing(loop)
 
 
 # -- results --------------------------------------------------------------------------------------
@@ -122,12 +143,12 @@ LAUNCHERS = {
 }
 
 
-def emulated(model: onnx.ModelProto, x: Array, machine: str, folder: Path) -> Array:
+def emulated(model: onnx.ModelProto, x: Array, machine: str, folder: Path, *flags: str) -> Array:
     """Return the output of a model of one input, in C for a machine."""
     prefix, launcher = find_machine(machine).cross, LAUNCHERS[machine].split()
     needs(f"{prefix}gcc", launcher[0])
     written = emit_c(model, folder, machine=machine)
-    build(folder, CROSS=prefix, LDFLAGS="-static")
+    build(folder, *flags, CROSS=prefix, LDFLAGS="-static")
     (y,) = run_client(written, [x], launcher)
     return y
 
@@ -173,17 +194,51 @@ def products_of_bytes(dtype: type, zero: int) -> tuple[onnx.ModelProto, Array, A
 
 
 @pytest.mark.parametrize(("dtype", "zero"), [(np.uint8, 200), (np.int8, -3)])
-@pytest.mark.parametrize("machine", [name for name in LAUNCHERS if name != "sve-256"])
+@pytest.mark.parametrize("machine", [*LAUNCHERS])
 def test_products_of_bytes_are_exact(machine: str, dtype: type, zero: int, tmp_path: Path) -> None:
     model, x, exact = products_of_bytes(dtype, zero)
     np.testing.assert_array_equal(emulated(model, x, machine, tmp_path), exact)
+
+
+@pytest.mark.parametrize("bits", [4, 8])
+def test_products_of_unsigned_numbers_are_those_of_a_session(bits: int, tmp_path: Path) -> None:
+    """Numbers of four bits are signed bytes as well; those of eight are not."""
+    random, depth, columns, block = np.random.default_rng(9), 96, 24, 32
+    shape = (columns, depth // block, block * bits // 8)
+    stored = {
+        "w": random.integers(0, 256, shape).astype(np.uint8),
+        "scales": random.uniform(0.5, 2, columns * depth // block).astype(np.float32),
+    }
+    given = {"K": depth, "N": columns, "bits": bits, "block_size": block, "accuracy_level": 4}
+    node = onnx.helper.make_node(
+        "MatMulNBits", ["x", *stored], ["y"], domain="com.microsoft", **given
+    )
+    ports = [
+        [onnx.helper.make_tensor_value_info(name, 1, size)]
+        for name, size in (("x", (3, depth)), ("y", (3, columns)))
+    ]
+    initializers = [onnx.numpy_helper.from_array(a, n) for n, a in stored.items()]
+    graph = onnx.helper.make_graph([node], "g", *ports, initializers)
+    opsets = [onnx.helper.make_opsetid("", 21), onnx.helper.make_opsetid("com.microsoft", 1)]
+    model = onnx.helper.make_model(graph, opset_imports=opsets, ir_version=10)
+    x = random.normal(size=(3, depth)).astype(np.float32)
+    made = emulated(model, x, "armv8.2-a", tmp_path)
+    assert "sdot" in (tmp_path / "model.c").read_text()
+    want = trivium.compile(model).run({"x": x})["y"]
+    np.testing.assert_allclose(made, want, rtol=0, atol=1e-6 * np.abs(want).max())
+
+
+def test_dot_products_in_plain_c_are_exact(tmp_path: Path) -> None:
+    model, x, exact = products_of_bytes(np.int8, 5)
+    made = emulated(model, x, "armv8.2-a", tmp_path, "-DTRIVIUM_PORTABLE")
+    np.testing.assert_array_equal(made, exact)
 
 
 def test_bytes_are_multiplied_by_an_instruction_where_a_machine_has_one(tmp_path: Path) -> None:
     for machine in (*LAUNCHERS, "generic"):
         emit_c(products_of_bytes(np.uint8, 3)[0], tmp_path, machine=machine)
         kernels = (tmp_path / "model.c").read_text()
-        assert ("vdotq_s32(" in kernels) == (machine == "armv8.2-a")
+        assert (" = sdotword_v" in kernels) == (machine in ("armv8.2-a", "sve-256"))
 
 
 def test_a_compiler_without_dot_products_is_stopped(tmp_path: Path) -> None:
