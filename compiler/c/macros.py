@@ -13,13 +13,17 @@ _ARM = {"asimddp": "__ARM_FEATURE_DOTPROD", "sve": "__ARM_FEATURE_SVE"}
 _ARCHITECTURES = {"aarch64": "__aarch64__", "arm": "__ARM_NEON", "riscv64": "__riscv"}
 
 
-def checks(machine: Machine) -> str:
-    """Return the lines that stop other compilers, byte orders, and CPUs that lack features."""
+def checks(machine: Machine, threads: str) -> str:
+    """Return the lines that stop other compilers, byte orders, and CPUs that lack features.
+
+    Code without vectors is for any compiler, but for threads, under the macro of that name.
+    """
+    extensions = "!defined(__GNUC__) && !defined(__clang__)"
+    what = "this code is"
+    if machine.is_scalar:
+        extensions, what = f"{extensions} && defined({threads})", "threads are"
     lines = [
-        *_stop(
-            "!defined(__GNUC__) && !defined(__clang__)",
-            "this code is for GCC and Clang: on Windows, use clang or MinGW",
-        ),
+        *_stop(extensions, f"{what} for GCC and Clang: on Windows, use clang or MinGW"),
         *_stop("__BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__", "this code is for little-endian CPUs"),
     ]
     given = " ".join(machine.flags)

@@ -17,44 +17,6 @@ from .spelling import BYTES, Vector
 _TYPE = re.compile(r"v(\d+)([iuf]\d+)$")
 _SCALAR = re.compile(r"([iuf](?:8|16|32|64))$")
 
-PRELUDE = """\
-#include <math.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#if defined(__x86_64__)
-#include <immintrin.h>
-#elif defined(__ARM_NEON)
-#include <arm_neon.h>
-#endif
-#if defined(__ARM_FEATURE_SVE)
-#include <arm_sve.h>
-#endif
-
-#define INLINE static inline __attribute__((always_inline, unused))
-#define KERNEL static __attribute__((noinline, unused))
-#if defined(__clang__)
-#define UNROLL_TWICE _Pragma("clang loop unroll_count(2)")
-#define UNROLL_NEVER _Pragma("clang loop unroll(disable)")
-#elif defined(__GNUC__)
-#define UNROLL_TWICE _Pragma("GCC unroll 2")
-#define UNROLL_NEVER _Pragma("GCC unroll 1")
-#endif
-
-/* Numbers in memory, which other code may have written as another type. */
-typedef int8_t i8 __attribute__((may_alias));
-typedef int16_t i16 __attribute__((may_alias));
-typedef int32_t i32 __attribute__((may_alias));
-typedef int64_t i64 __attribute__((may_alias));
-typedef uint8_t u8 __attribute__((may_alias));
-typedef uint16_t u16 __attribute__((may_alias));
-typedef uint32_t u32 __attribute__((may_alias));
-typedef uint64_t u64 __attribute__((may_alias));
-typedef int16_t f16 __attribute__((may_alias)); /* the bits of a half */
-typedef float f32 __attribute__((may_alias));
-typedef double f64 __attribute__((may_alias));
-"""
-
 
 def definitions(text: str) -> str:
     """Return the types and helpers that a text needs, each after those that it needs."""

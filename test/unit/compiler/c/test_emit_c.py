@@ -362,3 +362,23 @@ def test_quantized_models_give_the_outputs_of_a_session(machine, tmp_path: Path)
 def test_the_command_refuses_flags_of_the_other_form(flags, fault, capsys) -> None:
     assert main(["compile", "m.onnx", *flags]) == 2
     assert fault in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("compiler", ["gcc -O1 -Wextra -pedantic", "clang -O1 -Wextra", "tcc"])
+def test_code_without_vectors_is_plain_c99(compiler: str, tmp_path: Path) -> None:
+    if not shutil.which(compiler.split()[0]):
+        pytest.skip(f"there is no {compiler.split()[0]}")
+    written = emit_c(network(), tmp_path, machine="generic")
+    flags = ["-std=c99", "-Wall", "-Werror", "main.c", "model.c", "-lm", "-o", "main"]
+    done = run([*compiler.split(), *flags], tmp_path)
+    assert not done.returncode, done.stderr
+    for x, y in zip(run_client(written, list(feeds().values())), expected(), strict=True):
+        np.testing.assert_allclose(x, y, rtol=1e-6, atol=1e-7)
+
+
+def test_threads_need_more_than_plain_c99(tmp_path: Path) -> None:
+    if not shutil.which("tcc"):
+        pytest.skip("there is no tcc")
+    emit_c(network(), tmp_path, machine="generic")
+    done = run(["tcc", "-DMODEL_THREADS", "-c", "model.c"], tmp_path)
+    assert "threads are for GCC and Clang" in done.stderr
