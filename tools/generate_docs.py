@@ -96,13 +96,20 @@ def _portable_machines() -> list[str]:
     """List the machines whose code is C alone."""
     legend = (
         "Code for these is C alone ([--emit c](../targets/c.md)): compilers for them are given\n"
-        "the flags."
+        "the flags. Schedules are chosen for a core that begins so many multiply-adds and loads\n"
+        "of vectors in a cycle, with caches of so many KiB."
     )
-    rows = ["| machine | CPUs | vectors | registers | flags |", "|---|---|---|---|---|"]
+    rows = [
+        "| machine | CPUs | vectors | registers | per cycle | caches | flags |",
+        "|---|---|---|---|---|---|---|",
+    ]
     for machine in PORTABLE:
         vectors = "none" if machine.is_scalar else f"{machine.vector_bytes} bytes"
         flags = " ".join(f"`{flag}`" for flag in machine.flags)
-        row = (f"`{machine.name}`", machine.summary, vectors, str(machine.registers), flags)
+        core, registers = machine.core, str(machine.registers)
+        speed = f"{core.multiplies:g}, {core.loads:g}"
+        caches = ", ".join(str(size >> 10) for size in core.caches)
+        row = (f"`{machine.name}`", machine.summary, vectors, registers, speed, caches, flags)
         rows.append(f"| {' | '.join(row)} |")
     return [legend, "\n".join(rows)]
 

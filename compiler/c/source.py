@@ -15,7 +15,8 @@ from ...runtime.package import Package
 from ...runtime.sizes.symbols import spelled_ports
 from ...runtime.spelling import spell_names
 from ...targets.choices import STRICT
-from ...targets.cpu.c.helpers import PRELUDE, definitions
+from ...targets.cpu.c.helpers import definitions
+from ...targets.cpu.c.prelude import PRELUDE
 from .macros import checks
 from .ports import comment, size_macros
 from .sizes import TEMPLATES, RunSizes
@@ -87,8 +88,9 @@ class CSource:
         code = "\n\n".join([kernels, self._part("phases.c"), f"{begins}{programs}"])
         names = self._kernel_names
         code = _SYMBOL.sub(lambda found: names[found[0]], code)
-        begin = f"{checks(self.machine)}\n#include <string.h>\n{PRELUDE}"
-        threads = f"#ifdef {self.name.upper()}_THREADS\n#include <sched.h>\n#endif\n"
+        macro = f"{self.name.upper()}_THREADS"
+        begin = f"{checks(self.machine, macro)}\n{PRELUDE}"
+        threads = f"#ifdef {macro}\n#include <sched.h>\n#endif\n"
         entry = self._part("sizes.c") if self._sizes.symbols else ""
         entry += self._part("entry.c") + self._part("pool.c")
         entry += self._part("onnc.c") if self.onnc else ""

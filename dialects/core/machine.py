@@ -4,6 +4,7 @@ import platform
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import Enum
 from functools import cache
 from pathlib import Path
 
@@ -14,12 +15,45 @@ NATIVE = "native"
 """The name of the CPU that this process runs on."""
 
 
+class Factors(Enum):
+    """Where multiply-adds read the number by which they multiply all lanes of a vector.
+
+    From MEMORY, numbers are repeated one after the other, in one register. Where all operands are
+    in registers, compilers load the numbers of all rows of a tile before they multiply: VECTORS
+    occupies a vector register for each of them, SCALARS none.
+    """
+
+    MEMORY = "memory"
+    VECTORS = "vectors"
+    SCALARS = "scalars"
+
+
+@dataclass(frozen=True)
+class Core:
+    """Describe the core that code for a machine is tuned for.
+
+    A cycle begins `multiplies` multiply-adds of vectors, each of which takes `latency` cycles, and
+    `loads` loads of vectors. `caches` are the sizes of the first and the second data cache, bytes.
+    """
+
+    multiplies: float
+    latency: int
+    loads: float
+    caches: tuple[int, int]
+    factors: Factors
+
+
+ZEN4 = Core(1, 4, 1, (32 << 10, 1 << 20), Factors.MEMORY)
+"""The core on which the costs of schedules were measured, with vectors of 64 bytes."""
+
+
 @dataclass(frozen=True)
 class Machine:
     """Describe a CPU: its instruction set, as /proc/cpuinfo spells it, and its vector registers.
 
     One that `is_scalar` has none: lanes that its code computes side by side are single numbers.
-    C for it is compiled with the `flags`; compilers for it are called by the prefix `cross`.
+    C for it is compiled with the `flags`; compilers for it are called by the prefix `cross`. The
+    `core` is what schedules are chosen for.
     """
 
     name: str
@@ -31,6 +65,7 @@ class Machine:
     is_scalar: bool = False
     flags: tuple[str, ...] = ()
     cross: str = ""
+    core: Core = ZEN4
 
     def lanes(self, bits: int) -> int:
         """Return how many elements of a width fit in one vector register."""
@@ -74,54 +109,74 @@ CONTRACT = "-ffp-contract=fast"
 """Lets a compiler fuse products and sums where the code has no instruction for that."""
 
 
+_N1 = Core(2, 4, 2, (64 << 10, 512 << 10), Factors.VECTORS)
+"""Neoverse N1 and Cortex-A76, of Arm's guides to optimizing software for them."""
+
+_V1 = Core(2, 4, 2, (64 << 10, 1 << 20), Factors.VECTORS)
+"""Neoverse V1, likewise: two multiply-adds and two loads of SVE in a cycle."""
+
+_A53 = Core(1, 8, 0.5, (32 << 10, 512 << 10), Factors.VECTORS)
+"""Cortex-A53, which loads 8 bytes in a cycle."""
+
+_ONE = Core(1, 4, 1, (32 << 10, 512 << 10), Factors.SCALARS)
+"""A core that begins one instruction of each kind in a cycle: an assumption."""
+
+
 def _portable() -> tuple[Machine, ...]:
     """Describe the machines whose code is C alone; features are those that lowerings ask for.
 
     Vectors of RISC-V are as long as the least ones of the extension V. Floats of NEON on 32 bits
     are flushed to zero, for which GCC wants to be asked; sums keep their order.
     """
-    neon = ("-mfpu=neon-vfpv4", "-mfloat-abi=hard", "-funsafe-math-optimizations")
-    order = ("-fno-associative-math", "-fno-reciprocal-math")
-    fused, sve = ("fma",), ("-march=armv8.2-a+sve", "-msve-vector-bits=256")
-    arm64, arm32, riscv = "aarch64-linux-gnu-", "arm-linux-gnueabihf-", "riscv64-linux-gnu-"
-
-    def machine(
-        name: str,
-        summary: str,
-        vectors: tuple[int, int],
-        architecture: str,
-        flags: tuple[str, ...],
-        cross: str,
-    ) -> Machine:
-        return Machine(name, summary, fused, *vectors, architecture, flags=flags, cross=cross)
-
+    neon = ("-march=armv7-a", "-mfpu=neon-vfpv4", "-mfloat-abi=hard", "-funsafe-math-optimizations")
+    fused, dot, order = (
+        ("fma",),
+        ("fma", "asimddp"),
+        ("-fno-associative-math", "-fno-reciprocal-math"),
+    )
+    sve = ("-march=armv8.2-a+sve", "-msve-vector-bits=256", CONTRACT)
+    v8, v8_2 = ("-march=armv8-a",), ("-march=armv8.2-a+dotprod",)
     return (
         Machine("generic", "any CPU with a compiler of C99", (), 16, 8, "any", is_scalar=True),
-        machine("armv8-a", "ARM of 64 bits: NEON", (16, 32), "aarch64", ("-march=armv8-a",), arm64),
-        machine(
-            "sve-256",
-            "ARM of 64 bits: SVE of 256 bits",
-            (32, 32),
-            "aarch64",
-            (*sve, CONTRACT),
-            arm64,
+        _arm64("armv8-a", "ARM of 64 bits: NEON", fused, 16, v8, _N1),
+        _arm64("armv8.2-a", "ARM of 64 bits: NEON, dot products of bytes", dot, 16, v8_2, _N1),
+        _arm64("sve-256", "ARM of 64 bits: SVE of 256 bits", ("fma", "sve"), 32, sve, _V1),
+        Machine(
+            name="armv7-neon",
+            summary="ARM of 32 bits: NEON, VFPv4",
+            features=fused,
+            vector_bytes=16,
+            registers=16,
+            architecture="arm",
+            flags=(*neon, *order),
+            cross="arm-linux-gnueabihf-",
+            core=_A53,
         ),
-        machine(
-            "armv7-neon",
-            "ARM of 32 bits: NEON, VFPv4",
-            (16, 16),
-            "arm",
-            ("-march=armv7-a", *neon, *order),
-            arm32,
+        Machine(
+            name="rv64gcv",
+            summary="RISC-V of 64 bits: V of 128 bits",
+            features=fused,
+            vector_bytes=16,
+            registers=32,
+            architecture="riscv64",
+            flags=("-march=rv64gcv", CONTRACT),
+            cross="riscv64-linux-gnu-",
+            core=_ONE,
         ),
-        machine(
-            "rv64gcv",
-            "RISC-V of 64 bits: V of 128 bits",
-            (16, 32),
-            "riscv64",
-            ("-march=rv64gcv", CONTRACT),
-            riscv,
-        ),
+    )
+
+
+def _arm64(
+    name: str,
+    summary: str,
+    features: tuple[str, ...],
+    vector_bytes: int,
+    flags: tuple[str, ...],
+    core: Core,
+) -> Machine:
+    cross = "aarch64-linux-gnu-"
+    return Machine(
+        name, summary, features, vector_bytes, 32, "aarch64", flags=flags, cross=cross, core=core
     )
 
 

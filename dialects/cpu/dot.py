@@ -27,7 +27,8 @@ from .vnni import (
 class DotMatMul(CpuOp):
     """Multiply by a matrix as `tri.mat_mul` does, and add a bias for each column.
 
-    `a` is of ui8, i8 or bf16; elements of i8 count from -128 on, so 128 is added to each. `w` is
+    `a` is of ui8, i8 or bf16. Bytes are multiplied as unsigned ones: elements of i8 count from -128
+    on, so 128 is added to each. With `signed`, 128 is taken from those of ui8 instead. `w` is
     [panels, words of the depth, columns of a panel], made by `pack_vnni_columns`; `columns` counts
     those that are not filling. `b` is [columns]. Bytes are multiplied by i8, summed in i32, which
     wraps around, and make i32; bf16 is multiplied by bf16, summed in f32, and rounded to bf16.
@@ -37,12 +38,13 @@ class DotMatMul(CpuOp):
     w: Operand
     b: Operand
     columns: int
+    signed: bool = False
     y: Result
 
     anchor = True
 
     def infer(self, a: Tensor, w: Tensor, b: Tensor) -> Tensor:
-        products = products_of(a)
+        products = products_of(a, self.signed)
         words, _ = plain_columns(w, self.columns)
         check_vnni(w, b, self.columns, products)
         fault = f"contracts {a} with {words} words of {products.count}"
@@ -53,7 +55,7 @@ class DotMatMul(CpuOp):
         return MatMul().infer(Tensor(a.shape, products.result), plain)
 
     def reference(self, a: Array, w: Array, b: Array) -> Array:
-        products = products_of(Tensor.of(a))
+        products = products_of(Tensor.of(a), self.signed)
         plain = unpack_vnni(unpack_columns(w, self.columns), 0, products.factor, a.shape[-1])
         total = widened(a, products) @ plain.astype(b.dtype) + b
         return total.astype(numpy_dtype(products.result))
@@ -63,15 +65,16 @@ class DotKernelConv(PackedKernelConv, abstract=True):
     """Base of convolutions that put `padding`, a number of the type of `x`, around it.
 
     `x` is of ui8, i8 or bf16 and `b` is [outputs], with the meaning that `cpu.dot_mat_mul` gives
-    them.
+    them and `signed`.
     """
 
     b: Operand
     padding: int = 0
+    signed: bool = False
 
     def convolved(self, x: Array, words: Array, b: Array, group: int) -> Array:
         """Convolve with kernels that are [outputs, words of a group, taps…]."""
-        products = products_of(Tensor.of(x))
+        products = products_of(Tensor.of(x), self.signed)
         plain = unpack_vnni(words, 1, products.factor, x.shape[1] // group).astype(b.dtype)
         rank = len(self.strides)
         around = zip(self.pads[:rank], self.pads[rank:], strict=True)
@@ -91,7 +94,7 @@ class DotConv(DotKernelConv):
     block: int
 
     def infer(self, x: Tensor, w: Tensor, b: Tensor) -> Tensor:
-        products = products_of(x)
+        products = products_of(x, self.signed)
         check_vnni(w, b, self.outputs, products)
         _check_padding(x, self.padding)
         wide = Tensor(x.shape, products.result)
@@ -113,7 +116,7 @@ class DotPanelConv(DotKernelConv):
     """
 
     def infer(self, x: Tensor, w: Tensor, b: Tensor) -> Tensor:
-        products = products_of(x)
+        products = products_of(x, self.signed)
         depth, _ = plain_columns(w, self.outputs)
         check_vnni(w, b, self.outputs, products)
         _check_padding(x, self.padding)

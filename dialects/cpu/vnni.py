@@ -1,10 +1,10 @@
 """VNNI words: neighbours in depth packed in 32 bits, the operands of dot-product instructions.
 
-A word has four bytes or two bf16; one instruction (x86 VNNI, AVX512-BF16) multiplies the elements
-of two words pairwise and adds the products to a 32-bit sum.
+A word has four bytes or two bf16; one instruction (x86 VNNI and AVX512-BF16, sdot of ARM)
+multiplies the elements of two words pairwise and adds the products to a 32-bit sum.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -28,7 +28,8 @@ class Products:
     sums: str
     result: str
     offset: int = 0
-    """Added to each element first: the instructions take bytes from 0 on, i8 starts at -128."""
+    """Added to each byte first, where the instruction takes unsigned ones or signed ones: 128 or
+    -128, either of which flips the highest bit."""
 
 
 PRODUCTS = {
@@ -38,11 +39,23 @@ PRODUCTS = {
 }
 
 
-def products_of(x: Tensor) -> Products:
-    """Return the dot products of an input's type; raise Invalid for types without any."""
+HALF_RANGE = 128
+"""The difference between an unsigned byte and the signed one that counts from -128 on."""
+
+
+def products_of(x: Tensor, signed: bool = False) -> Products:
+    """Return the dot products of an input's type, by `signed` bytes or by unsigned ones.
+
+    Raises Invalid for types without any.
+    """
     if x.dtype not in PRODUCTS:
         raise Invalid(f"input has element type {x.dtype}, must be one of {', '.join(PRODUCTS)}")
-    return PRODUCTS[x.dtype]
+    products = PRODUCTS[x.dtype]
+    if not signed:
+        return products
+    if products.factor != "i8":
+        raise Invalid(f"input has element type {x.dtype}, signed ones must be ui8 or i8")
+    return replace(products, offset=products.offset - HALF_RANGE)
 
 
 def check_vnni(w: Tensor, b: Tensor, columns: int, products: Products) -> None:

@@ -25,8 +25,8 @@ typedef void call_range(const struct job *job, char *own, i64 phase, i64 begin, 
 
 /* Run a phase with all threads that come by; return when it is complete. It has one chunk or more,
    and at most as many as it has iterations, or as its work is worth: `limit`. */
-__attribute__((unused)) static void share(struct job *job, int thread, int number, i64 iterations,
-                                          i64 limit, call_range *call, i64 phase) {
+ATTRIBUTE(unused) static void share(struct job *job, int thread, int number, i64 iterations,
+                                    i64 limit, call_range *call, i64 phase) {
 #ifdef @NAME@_THREADS
   if (job->threads > 1) {
     const i64 some = (i64)job->threads * CHUNKS, least = limit < iterations ? limit : iterations;

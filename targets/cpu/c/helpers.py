@@ -17,39 +17,6 @@ from .spelling import BYTES, Vector
 _TYPE = re.compile(r"v(\d+)([iuf]\d+)$")
 _SCALAR = re.compile(r"([iuf](?:8|16|32|64))$")
 
-PRELUDE = """\
-#include <math.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#if defined(__x86_64__)
-#include <immintrin.h>
-#elif defined(__ARM_NEON)
-#include <arm_neon.h>
-#endif
-
-#define INLINE static inline __attribute__((always_inline, unused))
-#define KERNEL static __attribute__((noinline, unused))
-#if defined(__clang__)
-#define UNROLL_TWICE _Pragma("clang loop unroll_count(2)")
-#elif defined(__GNUC__)
-#define UNROLL_TWICE _Pragma("GCC unroll 2")
-#endif
-
-/* Numbers in memory, which other code may have written as another type. */
-typedef int8_t i8 __attribute__((may_alias));
-typedef int16_t i16 __attribute__((may_alias));
-typedef int32_t i32 __attribute__((may_alias));
-typedef int64_t i64 __attribute__((may_alias));
-typedef uint8_t u8 __attribute__((may_alias));
-typedef uint16_t u16 __attribute__((may_alias));
-typedef uint32_t u32 __attribute__((may_alias));
-typedef uint64_t u64 __attribute__((may_alias));
-typedef int16_t f16 __attribute__((may_alias)); /* the bits of a half */
-typedef float f32 __attribute__((may_alias));
-typedef double f64 __attribute__((may_alias));
-"""
-
 
 def definitions(text: str) -> str:
     """Return the types and helpers that a text needs, each after those that it needs."""
@@ -292,6 +259,20 @@ def _ldexp(v: Vector) -> str:
     return _function(v, "ldexp", f"{v.name} x, {n} n", f"{halves} return x * {low} * {high};")
 
 
+def _dot_signed(v: Vector) -> str:
+    """Add the products of four signed bytes each to sums, which wrap around."""
+    four, u = Vector(4 * v.lanes, "i8"), v.unsigned.name
+    loop = f"for (int l = 0; l < {four.lanes}; ++l) r[l / 4] += (u32)(x[l] * y[l]);"
+    body = f"{u} r = ({u})a; {loop} return ({v.name})r;"
+    return _function(v, "sdot", f"{v.name} a, {four.name} x, {four.name} y", body)
+
+
+def _dot_word(v: Vector) -> str:
+    four = Vector(4 * v.lanes, "i8").name
+    body = f"return sdot_{v.name}(a, x, ({four})splat_{v.name}(w));"
+    return _function(v, "sdotword", f"{v.name} a, {four} x, i32 w", body)
+
+
 _LIBRARY = {
     **{
         name: name
@@ -336,6 +317,8 @@ HELPERS: Mapping[str, Callable[[Vector], str]] = {
     "absi": _absolute_integer,
     "copysign": _copysign,
     "ldexp": _ldexp,
+    "sdot": _dot_signed,
+    "sdotword": _dot_word,
     "extend_half": extend_half,
     "truncate_half": truncate_half,
     **{name: partial(_of_library, name, function, 1) for name, function in _LIBRARY.items()},

@@ -10,6 +10,7 @@ _REGISTERS[16] = ("_mm", "__m128", "__SSE2__")
 _SUFFIXES = {"f32": ("ps", ""), "f64": ("pd", "d")}
 _ROUNDED = {"roundeven": 8, "floor": 9, "ceil": 10, "trunc": 11}
 """The modes of rounding, without exceptions."""
+_DOTS = "defined(__ARM_FEATURE_DOTPROD)"
 
 
 def instructions_of(function: str, v: Vector) -> Iterator[tuple[str, str]]:
@@ -24,6 +25,11 @@ def instructions_of(function: str, v: Vector) -> Iterator[tuple[str, str]]:
         yield from _masked(function, v)
     if v.name in ("v4f32", "v2f64"):
         yield from _neon(function, v)
+    if function == "sdot":
+        yield from _dot_signed(v)
+    if function == "sdotword" and v.bytes == 16:
+        given = "(int32x4_t)a, (int8x16_t)x, vcreate_s8((uint64_t)(u32)w), 0"
+        yield _DOTS, f"return ({v.name})vdotq_lane_s32({given});"
 
 
 def _scalars(function: str, v: Vector) -> Iterator[tuple[str, str]]:
@@ -118,3 +124,16 @@ def _neon(function: str, v: Vector) -> Iterator[tuple[str, str]]:
     elif function in ("roundeven", "floor", "ceil", "trunc"):
         name = {"roundeven": "vrndnq", "floor": "vrndmq", "ceil": "vrndpq", "trunc": "vrndq"}
         yield present, f"return ({v.name}){name[function]}_{suffix}({a});"
+
+
+def _dot_signed(v: Vector) -> Iterator[tuple[str, str]]:
+    if v.bytes == 16:
+        given = "(int32x4_t)a, (int8x16_t)x, (int8x16_t)y"
+        yield _DOTS, f"return ({v.name})vdotq_s32({given});"
+        return
+    bits = 8 * v.bytes
+    fixed = f"__attribute__((arm_sve_vector_bits({bits})))"
+    types = f"typedef svint32_t words {fixed}; typedef svint8_t bytes {fixed};"
+    made = "const words r = svdot_s32((words)a, (bytes)x, (bytes)y);"
+    present = f"__ARM_FEATURE_SVE_BITS == {bits}"
+    yield present, f"{types} {made} return ({v.name})r;"

@@ -1,10 +1,10 @@
-"""Print intrinsics of LLVM: what all machines have, and instructions of x86-64."""
+"""Print intrinsics of LLVM: what all machines have, and instructions of x86-64 and ARM."""
 
 from collections.abc import Mapping
 
 from ....dialects.core.errors import Unsupported
 from ....dialects.core.mlir import ir
-from .attributes import attribute
+from .attributes import attribute, defining_op
 from .printer import Printer
 
 X86: Mapping[str, tuple[str, str]] = {
@@ -24,23 +24,56 @@ X86: Mapping[str, tuple[str, str]] = {
 }
 """The function of each instruction in <immintrin.h>, and the types of its operands if several."""
 
+DOTS = ("llvm.aarch64.neon.sdot.v4i32.v16i8", "llvm.aarch64.sve.sdot.nxv4i32")
+"""Dot products of signed bytes."""
+
 
 def print_intrinsic(printer: Printer, op: ir.Operation) -> None:
     name = str(attribute(op, "intrin").value)
     if name.startswith("llvm.arithmetic.fence."):
         printer.define(op.results[0], *printer.pieces(op.operands[0]))
     elif name.startswith("llvm.ldexp."):
-        _ldexp(printer, op)
+        _helper(printer, op, "ldexp")
     elif name in X86:
         _instruction(printer, op, name)
+    elif name in DOTS:
+        _dot(printer, op)
     else:
         raise Unsupported(f"is computed by '{name}', which is not printed as C")
 
 
-def _ldexp(printer: Printer, op: ir.Operation) -> None:
-    vectors = printer.vectors(op.results[0])
-    sides = zip(vectors, printer.operands(op), strict=True)
-    printer.define(op.results[0], *(f"ldexp_{v.name}({x}, {n})" for v, (x, n) in sides))
+def _helper(printer: Printer, op: ir.Operation, function: str) -> None:
+    sides = zip(printer.vectors(op.results[0]), printer.operands(op), strict=True)
+    printer.define(op.results[0], *(f"{function}_{v.name}({', '.join(each)})" for v, each in sides))
+
+
+def _dot(printer: Printer, op: ir.Operation) -> None:
+    """Print a dot product; a word that is in all lanes is an operand by itself, as of products.
+
+    Compilers do not find that: they spread each word over a register of its own.
+    """
+    total, *factors = op.operands
+    found = (
+        (n, word) for n, each in enumerate(factors) if (word := _spread_word(each)) is not None
+    )
+    number, word = next(found, (0, None))
+    if word is None:
+        _helper(printer, op, "sdot")
+        return
+    other = factors[1 - number]
+    sides = zip(printer.vectors(total), printer.pieces(total), printer.pieces(other), strict=True)
+    made = (f"sdotword_{v.name}({a}, {x}, {printer.name(word)})" for v, a, x in sides)
+    printer.define(op.results[0], *made)
+
+
+def _spread_word(value: ir.Value) -> ir.Value | None:
+    """Return the word that all lanes of a vector of bytes repeat, or None."""
+    cast = defining_op(value)
+    spread = defining_op(cast.operands[0]) if cast and cast.name == "vector.bitcast" else None
+    if spread is None or spread.name != "vector.broadcast":
+        return None
+    word = spread.operands[0]
+    return None if isinstance(word.type, ir.VectorType) else word
 
 
 def _instruction(printer: Printer, op: ir.Operation, name: str) -> None:

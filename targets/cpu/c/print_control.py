@@ -1,5 +1,6 @@
 """Print loops and branches. What they carry is in variables that each trip assigns."""
 
+import math
 from collections.abc import Mapping, Sequence
 
 from ....dialects.core.mlir import ir
@@ -14,6 +15,9 @@ from .printer import Print, Printer, is_mask, words
 UNROLLED = 64
 """The most ops of the body of a loop that carries values, of which two trips are one."""
 
+FEW_TRIPS = 3
+"""Compilers make straight code of so few trips, even where their loads do not fit in registers."""
+
 
 def _for(printer: Printer, op: ir.Operation) -> None:
     low, high, step, *initial = op.operands
@@ -24,12 +28,21 @@ def _for(printer: Printer, op: ir.Operation) -> None:
         printer.bind(argument, *printer.pieces(result))
     name = printer.new_name("j")
     printer.bind(index, name)
-    if initial and _is_unrolled(op, block):
-        printer.emit("UNROLL_TWICE")
     bounds = [printer.name(each) for each in (low, high, step)]
+    if initial and printer.loads_ahead and _trips(bounds) <= FEW_TRIPS:
+        printer.emit("UNROLL_NEVER")
+    elif initial and _is_unrolled(op, block):
+        printer.emit("UNROLL_TWICE")
     printer.emit(f"for (i64 {name} = {bounds[0]}; {name} < {bounds[1]}; {name} += {bounds[2]}) {{")
     _body(printer, block, op.results)
     printer.emit("}")
+
+
+def _trips(bounds: Sequence[str]) -> float:
+    """Return how many trips a loop makes, infinitely many if its bounds are no numbers."""
+    if not all(bound.isdecimal() for bound in bounds):
+        return math.inf
+    return len(range(*map(int, bounds)))
 
 
 def _is_unrolled(loop: ir.Operation, block: ir.Block) -> bool:

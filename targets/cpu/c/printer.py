@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ....dialects.core.errors import Unsupported
-from ....dialects.core.machine import Machine
+from ....dialects.core.machine import Factors, Machine
 from ....dialects.core.mlir import ir
 from .lanes import lane_of, regrouped
 from .masks import mask_widths
@@ -40,12 +40,13 @@ class Printer:
     """The state of printing one kernel.
 
     `affine` keeps what is known of an index apart: a name and a constant to add. With `strict`,
-    lanes are summed up in their order.
+    lanes are summed up in their order. Where `loads_ahead`, compilers load before they multiply.
     """
 
     def __init__(self, machine: Machine, strict: bool, table: Mapping[str, Print]) -> None:
         self.strict = strict
         self.fuses = machine.fuses
+        self.loads_ahead = machine.core.factors is Factors.VECTORS
         self.ranks = Ranks()
         self.affine: dict[ir.Value, tuple[str, int]] = {}
         self.tables: dict[str, str] = {}

@@ -12,6 +12,7 @@ from ....dialects.core.op import OPS, Op
 from ....dialects.core.tensor import DTYPES
 from ....dialects.tri.reduction.reduce import Reduction
 from ....passes.rewriting import NoMatch, Rewriter
+from ..schedule.costs import loading
 from ..schedule.layout_costs import BLOCKED_POOL, PLAIN_POOL
 
 Build = Callable[[Sequence[ir.Value], Rewriter], Op]
@@ -120,7 +121,7 @@ def _pool(op: tri.MaxPool | tri.AveragePool, blocks: Blocks, rewriter: Rewriter)
     for name, size in (("kernel", 1), ("strides", 1), ("dilations", 1)):
         more[name] = (*more[name], size)
     more["pads"] = (*op.pads[:rank], 0, *op.pads[rank:], 0)
-    vectors = tensor_of(op.y.type).likely.size / blocks.lanes
+    vectors = loading(blocks.machine.core) * tensor_of(op.y.type).likely.size / blocks.lanes
     return Form(
         (0,),
         lambda blocked, _: type(op).build(*blocked, **more),

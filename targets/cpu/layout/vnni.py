@@ -8,8 +8,9 @@ from ....dialects.core.attributes import tensor_of
 from ....dialects.core.machine import Machine
 from ....dialects.core.mlir import ir
 from ....dialects.core.tensor import Array
-from ....dialects.cpu.vnni import VNNI
+from ....dialects.cpu.vnni import VNNI, Products, products_of
 from ....passes.rewriting import NoMatch, Rewriter
+from ..kernels.products.dot import multiplies_signed
 from ..schedule.tiles import choose_tile
 from ..schedule.vector_axis import output_tile
 from .packed_constants import constant_before
@@ -38,6 +39,15 @@ def check_kernels(op: tri.Conv) -> None:
         raise NoMatch("is empty")
 
 
+def products_for(x: ir.Value, machine: Machine) -> Products:
+    """Return the dot products that a machine has for an input: of signed bytes, or unsigned."""
+    return products_of(tensor_of(x.type), _is_signed(x, machine))
+
+
+def _is_signed(x: ir.Value, machine: Machine) -> bool:
+    return products_of(tensor_of(x.type)).factor == "i8" and multiplies_signed(machine)
+
+
 def dot_product(
     op: tri.MatMul | tri.Gemm,
     a: ir.Value,
@@ -51,7 +61,8 @@ def dot_product(
     tile = choose_tile(machine, VNNI, left.size // depth, columns)
     packed = constant_before(op, cpu.pack_vnni_columns(w, tile.columns), "weight", rewriter)
     with rewriter.before(op):
-        return cpu.DotMatMul.build(a, packed, bias, columns=columns)
+        signed = _is_signed(a, machine)
+        return cpu.DotMatMul.build(a, packed, bias, columns=columns, signed=signed)
 
 
 def dot_convolution(
@@ -69,6 +80,7 @@ def dot_convolution(
     """
     kernel = w.shape[2:]
     sizes: dict[str, Any] = {"outputs": w.shape[0], "kernel": kernel, "padding": padding}
+    sizes["signed"] = _is_signed(x, machine)
     attributes = sizes | op.window(kernel).attributes
     columns = _panel_columns(op, machine)
     if columns is not None:

@@ -7,12 +7,12 @@ import numpy as np
 
 from ....dialects import tri
 from ....dialects.core.attributes import tensor_of
-from ....dialects.core.machine import NATIVE, find_machine
+from ....dialects.core.machine import NATIVE, Machine, find_machine
 from ....dialects.core.mlir import ir
 from ....dialects.core.module import Module
 from ....dialects.core.op import Op
 from ....dialects.core.tensor import Array, numpy_dtype
-from ....dialects.cpu.vnni import PRODUCTS, VNNI
+from ....dialects.cpu.vnni import VNNI
 from ....passes.core import Pass
 from ....passes.rewriting import NoMatch, Rewriter, rewrite
 from ..kernels.products.dot import find_instruction
@@ -23,6 +23,7 @@ from ..layout.vnni import (
     check_size,
     dot_convolution,
     dot_product,
+    products_for,
 )
 from .machine_pattern import MachinePattern
 
@@ -71,16 +72,17 @@ class _Bytes:
     """
 
     x: ir.Value
+    machine: Machine
     zero: int
     unknown: ir.Value | None = None
 
     @property
     def offset(self) -> int:
         """Return the offset that a dot product adds to each element, as far as it is constant."""
-        return PRODUCTS[tensor_of(self.x.type).dtype].offset + self.zero
+        return products_for(self.x, self.machine).offset + self.zero
 
 
-def _bytes_of(value: ir.Value, rewriter: Rewriter) -> _Bytes:
+def _bytes_of(value: ir.Value, machine: Machine, rewriter: Rewriter) -> _Bytes:
     """Find the bytes that an operand is made of; NoMatch when it is made otherwise."""
     if tensor_of(value.type).dtype != VNNI:
         raise NoMatch(f"has element type {tensor_of(value.type).dtype}, must be {VNNI}")
@@ -90,12 +92,12 @@ def _bytes_of(value: ir.Value, rewriter: Rewriter) -> _Bytes:
     if tensor_of(x.type).dtype not in ("ui8", "i8"):
         raise NoMatch(f"widens {tensor_of(x.type).dtype}, must be bytes")
     if not isinstance(shift, tri.Sub):
-        return _Bytes(x, 0)
+        return _Bytes(x, machine, 0)
     if tensor_of(x.type).shape != tensor_of(value.type).shape:
         raise NoMatch("the zero point broadcasts the tensor")
     if tensor_of(shift.b.type).size == 1 and rewriter.find_constant(shift.b) is None:
-        return _Bytes(x, 0, shift.b)
-    return _Bytes(x, int(rewriter.scalar(shift.b)))
+        return _Bytes(x, machine, 0, shift.b)
+    return _Bytes(x, machine, int(rewriter.scalar(shift.b)))
 
 
 def _shifts(w: Array, axes: tuple[int, ...]) -> Array:
@@ -176,7 +178,7 @@ class _ByteMatMul(MachinePattern):
     root = tri.MatMul
 
     def rewrite(self, op: tri.MatMul, rewriter: Rewriter) -> None:
-        inputs = _bytes_of(op.a, rewriter)
+        inputs = _bytes_of(op.a, self.machine, rewriter)
         check_matrix(op)
         w = rewriter.constant(op.b)
         shifts = _shifts(w, (0,))
@@ -196,7 +198,7 @@ class _ByteConv(MachinePattern):
     root = tri.Conv
 
     def rewrite(self, op: tri.Conv, rewriter: Rewriter) -> None:
-        inputs = _bytes_of(op.x, rewriter)
+        inputs = _bytes_of(op.x, self.machine, rewriter)
         check_kernels(op)
         w = rewriter.constant(op.w)
         axes = tuple(range(1, w.ndim))

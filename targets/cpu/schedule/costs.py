@@ -2,12 +2,13 @@
 
 The unit is one multiply-add of a vector. The weights are those with which the schedules that cost
 least also take the least time, or nearly so, in ResNet-50, MobileNetV2, Inception v3, DeepLab v3,
-FCN and RegNet on a machine with AVX-512; `--tune` measures on the machine at hand.
+FCN and RegNet on a machine with AVX-512; `--tune` measures on the machine at hand. For other cores
+they are scaled by what a core does while it multiplies.
 """
 
 from dataclasses import dataclass
 
-from ....dialects.core.machine import Machine
+from ....dialects.core.machine import ZEN4, Core, Machine
 from ....dialects.cpu.winograd import TRANSFORMS
 from ..layout.winograd_layout import tiles_at_a_time, winograd_layout, winograd_spans
 from .candidates import candidates
@@ -32,11 +33,9 @@ TRANSFORM = 80.0  # a vector of transformed tiles of one channel, or of products
 FETCH = 0.16  # a byte of transformed kernels
 BLOCKED_TRANSFORM = 90.0  # a vector of channels of a tile, or of its outputs
 
-FAR = {32 << 10: 0.5, 256 << 10: 16.0}
-"""The extra cost of loading a vector of a panel with more bytes than the key."""
-
-KEPT_BYTES = 512 << 10
-"""Weights that outgrow this are not in the nearest caches when they are read again."""
+FAR = (0.5, 16.0)
+"""The extra cost of loading a vector of a panel that outgrows the first cache, or a quarter of the
+second one."""
 
 PAGES = 64
 """The number of pages that the TLB covers at once."""
@@ -45,6 +44,30 @@ LINE_BYTES = 64
 
 ALIASING = 2048
 """Rows that are a multiple of these bytes apart share few sets of a cache and evict each other."""
+
+
+def kept_bytes(machine: Machine) -> int:
+    """Return how many bytes of weights are in the nearest caches when they are read again."""
+    return machine.core.caches[1] // 2
+
+
+def loading(core: Core) -> float:
+    """Return the cost of loading or moving a vector, relative to the core of the measurements."""
+    return core.multiplies / core.loads * ZEN4.loads / ZEN4.multiplies
+
+
+def fetching(core: Core) -> float:
+    """Return the cost of a byte from memory, likewise: more multiply-adds take as long."""
+    return core.multiplies / ZEN4.multiplies
+
+
+def waiting(core: Core, sums: int) -> float:
+    """Return the cost of a multiply-add where there are some sums: it waits for the one before."""
+
+    def rounds(core: Core) -> float:
+        return max(1.0, core.multiplies * core.latency / sums)
+
+    return rounds(core) / rounds(ZEN4)
 
 
 def cheapest(product: Product, machine: Machine, error: float) -> Schedule:
@@ -61,30 +84,30 @@ def cost(schedule: Schedule, product: Product, machine: Machine) -> float:
         return winograd(schedule.rows, product, machine)
     work = _Work.of(schedule, product, machine)
     total = _contraction_cost(work, schedule, product, machine)
-    size = product.bits // 8
+    size, kept, core = product.bits // 8, kept_bytes(machine), machine.core
     if not product.is_conv:
         return total
     if product.blocked:
-        return total + _blocked_reading(work, product)
+        return total + fetching(core) * _blocked_reading(work, product, kept)
     if schedule.method == PANEL:
         lines = -(-min(schedule.rows, work.rows) * size // LINE_BYTES)
         each = LINE
-        if product.seen * product.channels * size > KEPT_BYTES:
+        if product.seen * product.channels * size > kept:
             each += DISTANT
         if not product.moved and product.points * size % ALIASING == 0:
             each += ALIASED
-        total += each * lines * product.depth * work.tiles * work.panels
-        return total + TRANSPOSE * work.rows * work.vectors
+        total += fetching(core) * each * lines * product.depth * work.tiles * work.panels
+        return total + loading(core) * TRANSPOSE * work.rows * work.vectors
     weights = product.outputs * product.depth * size
-    if weights > KEPT_BYTES:
-        total += REREAD * weights * (work.panels - 1)
-    return total + product.depth * work.vectors * _reading(work, product)
+    if weights > kept:
+        total += fetching(core) * REREAD * weights * (work.panels - 1)
+    return total + loading(core) * product.depth * work.vectors * _reading(work, product)
 
 
-def _blocked_reading(work: "_Work", product: Product) -> float:
+def _blocked_reading(work: "_Work", product: Product, kept: int) -> float:
     """Return the cost of reading the pixels of a blocked image that outgrows the caches."""
     size = product.bits // 8
-    if product.seen * product.channels * size <= KEPT_BYTES:
+    if product.seen * product.channels * size <= kept:
         return 0.0
     return DISTANT * product.depth * size / LINE_BYTES * work.rows * work.panels
 
@@ -115,13 +138,16 @@ class _Work:
 def _contraction_cost(work: _Work, schedule: Schedule, product: Product, machine: Machine) -> float:
     """Return the cost of the products and of loading their operands."""
     loads = product.depth * (work.rows * work.panels + work.vectors * work.tiles)
-    total = work.rows * work.vectors * product.depth + LOAD * loads
+    core, sums = machine.core, schedule.rows * schedule.vectors
+    multiplied = work.rows * work.vectors * product.depth
+    total = waiting(core, sums) * multiplied + loading(core) * LOAD * loads
     if schedule.method == PANEL and product.is_widened:
-        total += WIDEN * product.depth * work.vectors * work.tiles
+        total += loading(core) * WIDEN * product.depth * work.vectors * work.tiles
     panel = schedule.vectors * machine.vector_bytes * product.depth
-    for level, far in FAR.items():
+    first, second = core.caches
+    for level, far in zip((first, second // 4), FAR, strict=True):
         if panel > level:
-            total += far * product.depth * work.vectors * work.tiles
+            total += fetching(core) * far * product.depth * work.vectors * work.tiles
     return total
 
 
@@ -135,9 +161,10 @@ def _blocked_winograd_cost(tile: int, product: Product, machine: Machine) -> flo
     loads = multiplied / most_rows(machine, vectors) + multiplied / vectors
     transformed = tiles * (channels + outputs) / lanes * points / 16
     kernels = points * outputs * channels * product.bits // 8
-    if kernels > KEPT_BYTES:
+    if kernels > kept_bytes(machine):
         kernels *= -(-tiles // tiles_at_a_time(points, channels))
-    return multiplied + LOAD * loads + BLOCKED_TRANSFORM * transformed + FETCH * kernels
+    moved = loading(machine.core) * (LOAD * loads + BLOCKED_TRANSFORM * transformed)
+    return multiplied + moved + fetching(machine.core) * FETCH * kernels
 
 
 def _winograd_cost(tile: int, product: Product, machine: Machine) -> float:
@@ -155,7 +182,8 @@ def _winograd_cost(tile: int, product: Product, machine: Machine) -> float:
     loads = points * channels * panels * (outputs + layout.vectors * tiles)
     transformed = (channels + outputs) * vectors * points / 16
     kernels = points * outputs * channels * product.bits // 8
-    return multiplied + LOAD * loads + TRANSFORM * transformed + FETCH * kernels
+    moved = loading(machine.core) * (LOAD * loads + TRANSFORM * transformed)
+    return multiplied + moved + fetching(machine.core) * FETCH * kernels
 
 
 def _reading(work: _Work, product: Product) -> float:

@@ -11,7 +11,7 @@ from ....dialects import tri
 from ....dialects.core.attributes import tensor_of
 from ....dialects.core.machine import Machine
 from ....dialects.core.tensor import DTYPES, Tensor
-from .costs import cheapest, cost
+from .costs import cheapest, cost, loading
 from .products import Product
 from .schedule import Schedule
 
@@ -24,7 +24,8 @@ LANE_TAP = {1: 2.5, 2: 4.0}
 
 def relayout_cost(tensor: Tensor, machine: Machine) -> float:
     """Return the cost of blocking an image, unblocking it, or adding a border."""
-    return RELAYOUT * tensor.likely.size / machine.lanes(DTYPES[tensor.dtype].bits)
+    vectors = tensor.likely.size / machine.lanes(DTYPES[tensor.dtype].bits)
+    return loading(machine.core) * RELAYOUT * vectors
 
 
 def conv_cost(product: Product, machine: Machine, error: float) -> tuple[Schedule, float]:
@@ -47,4 +48,5 @@ def depthwise_costs(op: tri.Conv, machine: Machine) -> tuple[float, float]:
     taps = math.prod(tensor_of(op.w.type).shape[2:])
     stride = min(max(op.strides), 2)
     plain = PLAIN_TAP[stride] * math.prod(leading) * -(-width // lanes)
-    return plain * taps, LANE_TAP[stride] * y.size / lanes * taps
+    blocked = LANE_TAP[stride] * y.size / lanes
+    return loading(machine.core) * plain * taps, loading(machine.core) * blocked * taps

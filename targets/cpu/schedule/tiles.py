@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from ....dialects.core.machine import Machine
+from ....dialects.core.machine import Factors, Machine
 from ....dialects.core.sizes.atoms import Size
 from ....dialects.core.sizes.limits import bounds
 from ....dialects.core.sizes.substitution import likely
@@ -24,12 +24,16 @@ class Tile:
 
 
 def fits_registers(machine: Machine, rows: int, vectors: int) -> bool:
-    """Return whether accumulators, one row of a panel and one broadcast fit in the registers."""
+    """Return whether accumulators, a row of a panel and the factors fit in the registers."""
+    if machine.core.factors is Factors.VECTORS:
+        return rows * vectors + vectors + rows <= machine.registers
     return rows * vectors + vectors + 1 <= machine.registers
 
 
 def most_rows(machine: Machine, vectors: int) -> int:
     """Return the number of rows of some vectors that fill the registers, with one to spare."""
+    if machine.core.factors is Factors.VECTORS:
+        return max(1, (machine.registers - vectors - 1) // (vectors + 1))
     return max(1, (machine.registers - vectors - 2) // vectors)
 
 

@@ -92,3 +92,11 @@ func.func @panels_do_not_hold_the_windows(%x: tensor<1x5x7xui8>, %w: tensor<2x5x
       : (tensor<1x5x7xui8>, tensor<2x5x4xi32>, tensor<5xi32>) -> tensor<1x5x5xi32>
   return
 }
+
+// -----
+
+func.func @halves_are_signed(%a: tensor<3x8xbf16>, %w: tensor<1x4x4xi32>, %b: tensor<4xf32>) {
+  // expected-error @below {{'cpu.dot_mat_mul' op input has element type bf16, signed ones must be ui8 or i8}}
+  %0 = "cpu.dot_mat_mul"(%a, %w, %b) {columns = 4, signed = true} : (tensor<3x8xbf16>, tensor<1x4x4xi32>, tensor<4xf32>) -> tensor<3x4xbf16>
+  return
+}

@@ -93,7 +93,12 @@ def dot_mat_mul(pick: Pick) -> Example:
     w = pick.array((depth, columns), products.factor)
     bias = pick.array((columns,), products.sums)
     block = pick.between(1, 2) * 16
-    return Example((a, cpu.pack_vnni_columns(w, block), bias), {"columns": columns})
+    attributes = {"columns": columns, "signed": _signed(pick, dtype)}
+    return Example((a, cpu.pack_vnni_columns(w, block), bias), attributes)
+
+
+def _signed(pick: Pick, dtype: str) -> bool:
+    return dtype != "bf16" and pick.one(False, True)
 
 
 def dot_conv(pick: Pick) -> Example:
@@ -111,6 +116,7 @@ def dot_conv(pick: Pick) -> Example:
         "pads": pick.ints(2 * rank, 0, 2),
         "dilations": pick.ints(rank, 1, 2),
         "padding": 0 if dtype == "bf16" else pick.between(0, 100),
+        "signed": _signed(pick, dtype),
     }
     return Example((x, cpu.pack_vnni_kernels(w, group, block), bias), attributes)
 
@@ -128,6 +134,7 @@ def dot_panel_conv(pick: Pick) -> Example:
         "pads": pick.ints(2 * rank, 0, 2),
         "dilations": pick.ints(rank, 1, 2),
         "padding": 0 if dtype == "bf16" else pick.between(0, 100),
+        "signed": _signed(pick, dtype),
     }
     block = pick.between(1, 2) * 16
     return Example((x, cpu.pack_vnni_kernel_columns(w, block), bias), attributes)

@@ -106,5 +106,5 @@ def test_machines_are_listed_with_what_each_adds() -> None:
     names = [row.split("`")[1] for row in rows]
     assert names[:5] == ["native", "x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4"]
     assert rows[4].endswith("| 64 bytes | 32 | avx512f avx512bw avx512cd avx512dq avx512vl |")
-    assert names[5:] == ["generic", "armv8-a", "sve-256", "armv7-neon", "rv64gcv"]
-    assert rows[6].endswith("| 16 bytes | 32 | `-march=armv8-a` |")
+    assert names[5:] == ["generic", "armv8-a", "armv8.2-a", "sve-256", "armv7-neon", "rv64gcv"]
+    assert rows[6].endswith("| 16 bytes | 32 | 2, 2 | 64, 512 | `-march=armv8-a` |")

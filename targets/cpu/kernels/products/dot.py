@@ -23,6 +23,14 @@ class Instruction:
     features: tuple[str, ...]
     name: str
 
+    def suits(self, machine: Machine) -> bool:
+        """Return whether a machine has the instruction, for its whole vectors."""
+        x86 = self.name.startswith("llvm.x86.")
+        has = x86 == (machine.architecture == "x86_64") and {*self.features} <= {*machine.features}
+        return has and self.vector_bytes == machine.vector_bytes
+
+
+SIGNED = "signed i8"
 
 INSTRUCTIONS = (
     # Unsigned times signed bytes, four to a sum: without saturation, unlike vpdpbusds.
@@ -42,30 +50,42 @@ INSTRUCTIONS = (
     Instruction("i8 pairs", 64, ("avx512bw",), "llvm.x86.avx512.pmaddubs.w.512"),
     Instruction("i8 pairs", 32, ("avx2",), "llvm.x86.avx2.pmadd.ub.sw"),
     Instruction("i8 pairs", 16, ("ssse3",), "llvm.x86.ssse3.pmadd.ub.sw.128"),
+    # Signed bytes times signed ones, four to a sum.
+    Instruction(SIGNED, 16, ("asimddp",), "llvm.aarch64.neon.sdot.v4i32.v16i8"),
+    Instruction(SIGNED, 32, ("sve",), "llvm.aarch64.sve.sdot.nxv4i32"),
 )
 
 
 def find_instruction(machine: Machine, kind: str) -> Instruction | None:
     """Return the instruction for whole vectors of operands of a kind, if the machine has one."""
-    for instruction in INSTRUCTIONS if machine.architecture == "x86_64" else ():
-        wanted = (instruction.kind, instruction.vector_bytes)
-        if wanted == (kind, machine.vector_bytes) and {*instruction.features} <= {
-            *machine.features
-        }:
-            return instruction
-    return None
+    found = (each for each in INSTRUCTIONS if each.kind == kind and each.suits(machine))
+    return next(found, None)
+
+
+def multiplies_signed(machine: Machine) -> bool:
+    """Return whether a machine multiplies signed bytes by signed ones best."""
+    return find_instruction(machine, SIGNED) is not None
 
 
 PAIRED_BITS = 7
-"""The most bits of unsigned bytes of which two, times signed ones, fit in the half of a word."""
+"""The most bits of unsigned bytes that are signed ones, too.
+
+Two of these, times signed ones, fit in the half of a word.
+"""
 
 
-def choose_dot(machine: Machine, dtype: str, bits: int = 8) -> Dot:
+def choose_dot(machine: Machine, dtype: str, signed: bool = False, bits: int = 8) -> Dot:
     """Return the best dot product of a machine for elements of a type (ui8, i8 or bf16).
 
-    Unsigned bytes have at most some `bits` that are not zero.
+    Words have `signed` bytes, or unsigned ones, with at most some `bits` that are not zero.
     """
     factor = PRODUCTS[dtype].factor
+    if instruction := find_instruction(machine, SIGNED) if factor == "i8" else None:
+        if signed or bits <= PAIRED_BITS:
+            return lambda x, w, total: _accumulate(instruction, x, w, total)
+        return lambda x, w, total: _split(instruction, x, w, total)
+    if signed:
+        return lambda x, w, total: _bytes(x, w, total, signed)
     if instruction := find_instruction(machine, factor):
         return lambda x, w, total: _accumulate(instruction, x, w, total)
     if factor == "bf16":
@@ -79,7 +99,8 @@ def choose_dot(machine: Machine, dtype: str, bits: int = 8) -> Dot:
 
 
 def _accumulate(instruction: Instruction, x: Value, w: Value, total: Value) -> Value:
-    operands = [total.ssa, *(_parts(n, instruction.kind).ssa for n in (x, w))]
+    dtype = "i8" if instruction.kind == SIGNED else instruction.kind
+    operands = [total.ssa, *(_parts(n, dtype).ssa for n in (x, w))]
     name, type_ = instruction.name, total.ssa.type
     return total.with_ssa(llvm.call_intrinsic(type_, name, operands, [], []))
 
@@ -106,13 +127,26 @@ def _pairs(instruction: Instruction, x: Value, w: Value, total: Value) -> Value:
     return total
 
 
-def _bytes(x: Value, w: Value, total: Value) -> Value:
+def _split(instruction: Instruction, x: Value, w: Value, total: Value) -> Value:
+    """Multiply the lower bits of unsigned bytes, and the highest, which is -128 in signed ones."""
+    low, high = (x.logical_and(_same(x, each)) for each in (0x7F7F7F7F, 0x80808080))
+    negative = _accumulate(instruction, high, w, total.like(0))
+    return _accumulate(instruction, low, w, total) - negative
+
+
+def _bytes(x: Value, w: Value, total: Value, signed: bool = False) -> Value:
     """Multiply byte by byte, in 32 bits."""
     for shift in (0, 8, 16, 24):
-        element = Value(x.ssa, "ui32").shift_right(shift).logical_and(_same(x, 0xFF))
-        factor = Value(w.ssa, "i32").shift_left(24 - shift).shift_right(24)
-        total = total + Value(element.ssa, "i32") * factor
+        if signed:
+            element = _signed_byte(x, shift)
+        else:
+            element = Value(x.ssa, "ui32").shift_right(shift).logical_and(_same(x, 0xFF))
+        total = total + Value(element.ssa, "i32") * _signed_byte(w, shift)
     return total
+
+
+def _signed_byte(words: Value, shift: int) -> Value:
+    return Value(words.ssa, "i32").shift_left(24 - shift).shift_right(24)
 
 
 def _halves(x: Value, w: Value, total: Value) -> Value:

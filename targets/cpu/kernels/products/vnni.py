@@ -5,7 +5,7 @@ from typing import Any
 
 from .....dialects.core.mlir import ir
 from .....dialects.core.tensor import DTYPES, Shape
-from .....dialects.cpu.vnni import BYTES, PRODUCTS, VNNI, vnni_count
+from .....dialects.cpu.vnni import BYTES, HALF_RANGE, PRODUCTS, VNNI, Products, vnni_count
 from ...schedule.costs import ALIASING
 from ..buffer import LINE, Buffer, Lanes, storage_dtype, storage_type, tail_mask, vector
 from ..builder import KernelBuilder
@@ -17,13 +17,12 @@ from ..windows import Axis, inside_image
 from .contraction import Left
 
 
-def vnni_rows(kernel: KernelBuilder, matrix: Buffer) -> Left:
+def vnni_rows(kernel: KernelBuilder, matrix: Buffer, products: Products) -> Left:
     """Load rows of a matrix as VNNI words, in place if the rows are whole words."""
-    products = PRODUCTS[matrix.dtype]
     depth = matrix.shape[1]
     if depth % products.count == 0 and not products.offset and depth_bytes(matrix) % ALIASING:
         return lambda rows, r, at: load_word(matrix, rows.first + r, at[0])
-    words = _copy_rows(kernel, matrix)
+    words = _copy_rows(kernel, matrix, products)
     return lambda rows, r, at: words.load([rows.first + r, at[0]])
 
 
@@ -38,10 +37,10 @@ def depth_bytes(matrix: Buffer) -> int:
     return matrix.shape[1] * DTYPES[matrix.dtype].bits // 8
 
 
-def _copy_rows(kernel: KernelBuilder, matrix: Buffer) -> Buffer:
+def _copy_rows(kernel: KernelBuilder, matrix: Buffer, products: Products) -> Buffer:
     """Copy a matrix to rows of VNNI words, padded to whole vectors."""
     rows, depth = matrix.shape
-    products, lanes = PRODUCTS[matrix.dtype], kernel.lanes(VNNI)
+    lanes = kernel.lanes(VNNI)
     taken = lanes * products.count
     width = -(-depth // taken) * lanes
     width += 0 if width * BYTES % ALIASING else LINE // BYTES
@@ -51,7 +50,7 @@ def _copy_rows(kernel: KernelBuilder, matrix: Buffer) -> Buffer:
     def move(row: IndexExpr, start: IndexExpr, count: int | None) -> None:
         loaded = _load_vnni(matrix, [row, start], lanes, count)
         if products.offset:
-            loaded = loaded.logical_xor(loaded.like(_repeated(products.offset)))
+            loaded = loaded.logical_xor(loaded.like(_repeated(HALF_RANGE)))
         words.store(loaded, [row, start // products.count], Lanes(lanes))
 
     def copy(row: IndexExpr) -> None:
@@ -83,14 +82,20 @@ def _load_vnni(matrix: Buffer, at: Sequence[IndexExpr], lanes: int, count: int |
 
 
 def vnni_images(
-    kernel: KernelBuilder, x: Buffer, group: int, sizes: Shape, axes: Sequence[Axis], padding: int
+    kernel: KernelBuilder,
+    x: Buffer,
+    group: int,
+    sizes: Shape,
+    axes: Sequence[Axis],
+    padding: int,
+    products: Products,
 ) -> Buffer:
     """Copy images to VNNI words of neighbouring channels: [batch, group * words, sizes…].
 
     `axes` are the positions of the image axes in `sizes`; around them is `padding`.
     """
     batch, _, *spatial = x.shape
-    channels, count = x.shape[1] // group, PRODUCTS[x.dtype].count
+    channels, count = x.shape[1] // group, products.count
     words = vnni_count(channels, count)
     made = kernel.scratch((batch, group * words, *sizes), VNNI)
     if not any(axis.padded for axis in axes) and tuple(spatial) == sizes:
@@ -109,7 +114,7 @@ def vnni_images(
                 _load_part(source, [image, word * count + i, *places], wanted.width, mask, padding)
                 for i in range(joined)
             ]
-            target.store(_join(parts, x.dtype), [image, word, *at], taken)
+            target.store(_join(parts, products.offset), [image, word, *at], taken)
 
         each_vector(sizes, lanes, vectors)
 
@@ -133,14 +138,14 @@ def _load_part(
     return Value(loaded, f"ui{DTYPES[source.dtype].bits}")
 
 
-def _join(parts: Sequence[Value], dtype: str) -> Value:
-    """Combine elements into words, the first one in the lowest bits."""
-    bits, offset = DTYPES[dtype].bits, PRODUCTS[dtype].offset
+def _join(parts: Sequence[Value], offset: int) -> Value:
+    """Combine elements into words, the first one in the lowest bits; add an offset to each."""
+    bits = DTYPES[parts[0].dtype].bits
     total: Value | None = None
     for i, part in enumerate(parts):
         element = Value(arith.extui(part.shaped(VNNI), part.ssa), VNNI)
         if offset:
-            element = element.logical_xor(element.like(offset))
+            element = element.logical_xor(element.like(HALF_RANGE))
         element = element.shift_left(i * bits) if i else element
         total = element if total is None else total.logical_or(element)
     assert total is not None, "a word holds at least one element"

@@ -18,7 +18,7 @@ from ...kernels.products.panels import StoredPanel
 from ...kernels.value import Value
 from ...kernels.windows import Axis
 from ...registry import IMAGES, indexed, template
-from ...schedule.costs import KEPT_BYTES
+from ...schedule.costs import kept_bytes
 from ...schedule.tiles import fit_tile
 from .pixels import read_pixels, read_windows
 
@@ -65,7 +65,7 @@ def lower_blocked_conv(
             image.left(number, group),
             StoredPanel(panels.part([group]), image.depth, tile),
             finish,
-            ahead=image.ahead(number, group),
+            ahead=image.ahead(number, group, kept_bytes(kernel.machine)),
             unit=1 if image.pointwise else spatial[-1],
         )
 
@@ -114,13 +114,14 @@ class ImageReader:
         )
 
     def ahead(
-        self, number: IndexExpr, group: IndexExpr
+        self, number: IndexExpr, group: IndexExpr, kept: int
     ) -> Callable[[Rows, Sequence[IndexExpr]], None] | None:
         """Return the emitter of prefetches of pixels of the next block, one per channel of this.
 
-        They are too far apart for the hardware prefetcher.
+        They are too far apart for the hardware prefetcher. An image of fewer bytes than `kept` is
+        in the nearest caches.
         """
-        if not (self.blocked and self.pointwise) or likely(self.x.tensor.size_bytes) < KEPT_BYTES:
+        if not (self.blocked and self.pointwise) or likely(self.x.tensor.size_bytes) < kept:
             return None
         pixels = self._pixels()
 

@@ -8,7 +8,7 @@ import math
 from collections.abc import Sequence
 
 from .....dialects import cpu
-from .....dialects.core.machine import Machine
+from .....dialects.core.machine import Factors, Machine
 from ...kernels.buffer import Buffer, Lanes, vector, zero
 from ...kernels.builder import KernelBuilder
 from ...kernels.epilogue import Epilogue
@@ -60,19 +60,21 @@ class _LaneConv:
         self.op, self.x, self.w, self.b, self.y = op, x, w, b, y
         *_, self.channels, width = w.shape
         self.lanes = Lanes(width)
-        self.most = self._most(machine.registers * machine.lanes(32) // width)
+        self.most = self._most(machine.registers * machine.lanes(32) // width, machine)
         self.weights = w.reshape((w.shape[0], *op.kernel, self.channels, width))
 
-    def _most(self, registers: int) -> int:
+    def _most(self, registers: int, machine: Machine) -> int:
         """Return the number of pixels of a line to compute at a time.
 
         Sums use less than half of the registers. If channels are repeated in lanes, all pixels that
-        a line of windows reads are kept in registers as well.
+        a line of windows reads are kept in registers as well; so they are if no operand of a
+        multiply-add can be in memory, and the constants of an epilogue besides.
         """
         most = max(1, registers * 7 // 16)
-        if self.channels == 1:
+        loads = machine.core.factors is not Factors.MEMORY
+        if self.channels == 1 and not loads:
             return most
-        room = registers - 2
+        room = registers - (4 if loads else 2)
         return next((n for n in range(most, 1, -1) if n + len(self._columns(n)) <= room), 1)
 
     def _columns(self, count: int) -> list[int]:

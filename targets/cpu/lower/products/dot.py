@@ -3,7 +3,7 @@
 import math
 
 from .....dialects import cpu
-from .....dialects.cpu.vnni import PRODUCTS, VNNI
+from .....dialects.cpu.vnni import VNNI, products_of
 from ...kernels.buffer import Buffer, Lanes
 from ...kernels.builder import KernelBuilder
 from ...kernels.epilogue import Epilogue
@@ -25,7 +25,7 @@ def lower_dot_mat_mul(
     op: cpu.DotMatMul, kernel: KernelBuilder, a: Buffer, w: Buffer, b: Buffer, y: Epilogue
 ) -> None:
     """Broadcast words of a row to all lanes; a lane is a column."""
-    depth = a.shape[-1]
+    depth, products = a.shape[-1], products_of(a.tensor, op.signed)
     rows = a.tensor.size // depth
     tile = fit_tile(kernel.machine, VNNI, rows, w.shape[2])
     epilogue = y.reshape((rows, op.columns))
@@ -37,12 +37,12 @@ def lower_dot_mat_mul(
         rows,
         op.columns,
         (w.shape[1],),
-        PRODUCTS[a.dtype].sums,
-        vnni_rows(kernel, a.reshape((rows, depth))),
+        products.sums,
+        vnni_rows(kernel, a.reshape((rows, depth)), products),
         StoredPanel(w, (w.shape[1],), tile),
         finish,
         once=tile.rows,
-        multiply=choose_dot(kernel.machine, a.dtype),
+        multiply=choose_dot(kernel.machine, a.dtype, op.signed),
     ).emit(tile)
 
 
@@ -54,7 +54,7 @@ def lower_dot_conv(
     group, size = w.shape
     rows = op.outputs // group
     tile = block_tile(kernel.machine, VNNI, op.block, math.prod(y.shape[2:]))
-    dot = choose_dot(kernel.machine, x.dtype)
+    dot = choose_dot(kernel.machine, x.dtype, op.signed)
     depth = size // rows
 
     def left(number: IndexExpr) -> Left:
@@ -72,7 +72,7 @@ def lower_dot_conv(
         axes,
         tile,
         op.block,
-        PRODUCTS[x.dtype].sums,
+        products_of(x.tensor).sums,
         lambda factor, panel, total: dot(panel, factor, total),
     )
 
@@ -83,7 +83,7 @@ def lower_dot_panel_conv(
 ) -> None:
     """Broadcast words of a window to all lanes; a lane is an output."""
     images, axes = _images(op, kernel, x, y, 1)
-    sums, dot = PRODUCTS[x.dtype].sums, choose_dot(kernel.machine, x.dtype)
+    sums, dot = products_of(x.tensor).sums, choose_dot(kernel.machine, x.dtype, op.signed)
     emit_panel_convolution(kernel, images, w, op.kernel, b, y, axes, sums, dot)
 
 
@@ -94,6 +94,7 @@ def _images(
     outputs, begins = y.shape[2:], op.pads[: len(op.strides)]
     around = window_axes(x.shape[2:], outputs, op.kernel, op.strides, begins, op.dilations)
     sizes = seen_sizes(outputs, op.kernel, around)
-    images = vnni_images(kernel, x, group, sizes, around, op.padding)
+    products = products_of(x.tensor, op.signed)
+    images = vnni_images(kernel, x, group, sizes, around, op.padding, products)
     inside = (0,) * len(begins)
     return images, window_axes(sizes, outputs, op.kernel, op.strides, inside, op.dilations)

@@ -114,7 +114,7 @@ def lower_dot_block_mat_mul(
         left.word,
         panel,
         finish,
-        multiply=choose_dot(kernel.machine, "ui8", op.bits),
+        multiply=choose_dot(kernel.machine, "ui8", bits=op.bits),
         stored=panel,
         rounded=left,
         once=tile.rows + 1,

@@ -80,7 +80,7 @@ def lower_dot_indexed_block_mat_mul(
             left.word,
             panel,
             _storing(chosen, y),
-            multiply=choose_dot(kernel.machine, "ui8", op.bits),
+            multiply=choose_dot(kernel.machine, "ui8", bits=op.bits),
             stored=panel,
             rounded=left,
         ).emit(block_dot_tile(kernel.machine, chosen.count, width))

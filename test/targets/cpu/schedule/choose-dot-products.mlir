@@ -5,7 +5,7 @@
 // CHECK-SAME:    (%[[X:.*]]: {{.*}})
 // CHECK:         %[[B:.*]] = "tri.constant"() {value = dense<0> : tensor<1xi32>}
 // CHECK:         %[[W:.*]] = "tri.constant"() {value = dense<{{.*}}197121{{.*}}> : tensor<1x1x{{[0-9]+}}xi32>}
-// CHECK:         "cpu.dot_mat_mul"(%[[X]], %[[W]], %[[B]]) {columns = 1 : i64} : (tensor<2x3xui8>
+// CHECK:         "cpu.dot_mat_mul"(%[[X]], %[[W]], %[[B]]) {columns = 1 : i64, signed = false} : (tensor<2x3xui8>
 // CHECK-NOT:     "tri.mat_mul"
 func.func @multiplies_bytes(%x: tensor<2x3xui8>) -> tensor<2x1xi32> {
   %w = "tri.constant"() {value = dense<[[1], [2], [3]]> : tensor<3x1xi32>} : () -> tensor<3x1xi32>

@@ -13,7 +13,8 @@ from cpu_kernels import Compiled, LoweredKernel, lower
 from groups import Case, build_group, release
 from trivium.dialects.core.machine import NATIVE, Machine
 from trivium.dialects.core.mlir import code_context, ir, new_context
-from trivium.targets.cpu.c.helpers import PRELUDE, definitions
+from trivium.targets.cpu.c.helpers import definitions
+from trivium.targets.cpu.c.prelude import PRELUDE
 from trivium.targets.cpu.c.print_kernel import print_kernel
 from trivium.targets.options import DEFAULT, CompileOptions
 

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import ml_dtypes
 import numpy as np
@@ -24,10 +24,20 @@ BF16 = ml_dtypes.bfloat16
 
 @dataclass(frozen=True)
 class Expected:
-    """Pair a case with what numpy makes of the plain operands, in 64 bits."""
+    """Pair a case with what numpy makes of the plain operands, in 64 bits.
+
+    `sums` are those of the weights of each output, so shaped that results broadcast them.
+    """
 
     case: Case
     result: Array
+    sums: Array
+
+    def signed(self) -> "Expected":
+        """Return the same case for signed bytes, each of which is 128 less."""
+        attributes = {**self.case.attributes, "signed": True}
+        result = (self.result.astype(np.int64) - 128 * self.sums).astype(np.int32)
+        return replace(self, case=replace(self.case, attributes=attributes), result=result)
 
 
 def whole(dtype: type, *shape: int) -> Array:
@@ -66,7 +76,7 @@ def product(a: Array, columns: int, block: int = 32) -> Expected:
     words = cpu.pack_vnni_columns(np.ascontiguousarray(w.T), block)
     case = Case("product", cpu.DotMatMul, (a, words, b), {"columns": columns})
     total = plain(a) @ w.T.astype(plain(a).dtype) + b
-    return Expected(case, narrowed(total, a))
+    return Expected(case, narrowed(total, a), w.astype(np.int64).sum(1))
 
 
 def products(dtype: type) -> list[Expected]:
@@ -122,7 +132,8 @@ def convolution(
         (size - extent) // stride + 1 for size, extent in zip(padded.shape[2:], reach, strict=True)
     )
     total = total.reshape(x.shape[0], outputs, *sizes) + b.reshape(-1, *(1,) * rank)
-    return Expected(case, narrowed(total, x))
+    sums = w.reshape(outputs, -1).astype(np.int64).sum(1).reshape(-1, *(1,) * rank)
+    return Expected(case, narrowed(total, x), sums)
 
 
 def convolutions(dtype: type) -> list[Expected]:
@@ -192,6 +203,12 @@ def test_machines_with_other_instructions_compute_the_same(machine, dtype) -> No
     check([*products(dtype), *convolutions(dtype)[:5], *panels(dtype)[-4:]], machine)
 
 
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8])
+def test_signed_bytes_are_128_less(dtype) -> None:
+    cases = [*products(dtype), *convolutions(dtype), *panels(dtype)[-4:]]
+    check([each.signed() for each in cases], None)
+
+
 def test_sums_wrap_around() -> None:
     """2^31 is passed by sums of the largest products, and by none of their parts."""
     a = np.full((1, 66_000), 255, np.uint8)
@@ -199,7 +216,7 @@ def test_sums_wrap_around() -> None:
     case = Case("wrap", cpu.DotMatMul, (a, cpu.pack_vnni_columns(w, 16), b), {"columns": 1})
     total = -255 * 128 * 66_000 - 7
     assert total < -(1 << 31)
-    check([Expected(case, np.array([[total]]).astype(np.int32))], None)
+    check([Expected(case, np.array([[total]]).astype(np.int32), np.array([w.sum()]))], None)
 
 
 def sums_of_halves(a: Array, w: Array) -> Array:

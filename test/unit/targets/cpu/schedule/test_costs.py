@@ -97,3 +97,41 @@ def test_full_vectors_are_expected_to_pay() -> None:
     assert method(replace(POINTWISE, points=12544, image=(112, 112), depth=16)) == "packed"
     # Few outputs fill no vector, and their windows need not be packed for many.
     assert method(replace(POINTWISE, outputs=3, points=64, image=(8, 8))) == "packed"
+
+
+NEON, SVE, ARMV7, RVV = (
+    find_machine(name) for name in ("armv8-a", "sve-256", "armv7-neon", "rv64gcv")
+)
+
+
+def test_tiles_of_arm_leave_registers_for_the_numbers_of_all_rows() -> None:
+    for machine, expected in ((NEON, "packed 5x4"), (SVE, "packed 9x2"), (ARMV7, "packed 4x2")):
+        assert expected in texts(MATRIX, machine)
+        for schedule in candidates(MATRIX, machine, 0):
+            sums = schedule.rows * schedule.vectors
+            assert sums + schedule.vectors + schedule.rows <= machine.registers
+    assert not is_possible(Schedule("packed", 6, 4), MATRIX, NEON, 0)
+    assert is_possible(Schedule("packed", 6, 4), MATRIX, RVV, 0)
+
+
+def test_few_sums_wait_for_one_another_on_cores_that_begin_two_at_a_time() -> None:
+    one = replace(NEON, core=replace(NEON.core, multiplies=1, loads=1))
+    short, long = Schedule("packed", 1, 4), Schedule("packed", 1, 8)
+    row = replace(MATRIX, points=1)
+    assert cost(long, row, NEON) / cost(short, row, NEON) < cost(long, row, one) / cost(
+        short, row, one
+    )
+
+
+def test_what_is_loaded_costs_more_on_cores_that_load_slowly() -> None:
+    slow = replace(NEON, core=replace(NEON.core, loads=0.5))
+    best = Schedule("packed", 5, 4)
+    assert cost(best, MATRIX, slow) > 1.5 * cost(best, MATRIX, NEON)
+    assert cheapest(MATRIX, slow, 0) == best
+
+
+def test_weights_that_outgrow_half_of_the_second_cache_are_read_again() -> None:
+    large = replace(NEON, core=replace(NEON.core, caches=(64 << 10, 4 << 20)))
+    weights = replace(POINTWISE, outputs=512, depth=512)
+    schedule = Schedule("packed", 5, 4)
+    assert cost(schedule, weights, NEON) > cost(schedule, weights, large)
