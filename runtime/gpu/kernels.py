@@ -149,6 +149,10 @@ def at_sizes(
     GPU, or the kernel would read or write beyond a buffer.
     """
     kernel = with_sizes(loaded.kernel, values)
+    for parameter in kernel.parameters:
+        room = size_bytes(launch.buffers[parameter.buffer])
+        if (extent := extent_bytes(parameter)) > room:
+            raise RunError(f"{describe(launch)} reads or writes {extent} bytes of {room}")
     if kernel is loaded.kernel:
         return loaded
     for count, most in zip(kernel.grid, GRID, strict=True):
@@ -157,10 +161,6 @@ def at_sizes(
     for size in kernel.sizes:
         if not -_MOST_SIZE <= size < _MOST_SIZE:
             raise RunError(f"{describe(launch)} needs size {size}, must be below {_MOST_SIZE}")
-    for parameter in kernel.parameters:
-        room = size_bytes(launch.buffers[parameter.buffer])
-        if (extent := extent_bytes(parameter)) > room:
-            raise RunError(f"{describe(launch)} reads or writes {extent} bytes of {room}")
     return replace(loaded, kernel=kernel)
 
 

@@ -9,7 +9,7 @@ from trivium.runtime.dtypes import resolve
 from trivium.runtime.gpu.code import GpuKernel, GpuParameter
 from trivium.runtime.package import Package
 from trivium.runtime.session import Session
-from trivium.targets.gpu.emit.source import Parameter, Source
+from trivium.targets.gpu.emit.source import Parameter, SizeParameter, Source
 from trivium.test.unit.runtime.gpu.stand_in import Run, StandIn
 from trivium.test.unit.targets.gpu.interpreter import run_source
 
@@ -43,14 +43,16 @@ def _source(package: Package, kernel: GpuKernel) -> Source:
     """Make a source of what a package says about a kernel, and of its text."""
     text = bytes(package.entries[kernel.source]).decode()
     blocks = tuple((name, int(size)) for name, size in (b.split("=") for b in kernel.blocks))
-    # The comment above the kernel has a line for each parameter, with its type.
+    # The comment above the kernel has a line for each parameter, with its type; sizes follow.
     declared = re.findall(r"^#     (\w+): (.+),$", text, re.MULTILINE)
     parameters = [
         _parameter(*names, parameter)
         for names, parameter in zip(declared, kernel.parameters, strict=True)
     ]
+    named = re.findall(r"^#     (\w+)=", text, re.MULTILINE)[: len(kernel.sizes)]
+    sizes = tuple(map(SizeParameter, named, kernel.sizes))
     x, y, z = kernel.grid
-    return Source(text, kernel.symbol, tuple(parameters), blocks, (x, y, z))
+    return Source(text, kernel.symbol, tuple(parameters), blocks, (x, y, z), sizes=sizes)
 
 
 def _parameter(name: str, type_: str, parameter: GpuParameter) -> Parameter:

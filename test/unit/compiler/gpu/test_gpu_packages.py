@@ -188,3 +188,36 @@ def test_half_precision(precision: str, epsilon: float, stand_in: StandIn) -> No
     size = abs(X * (0.25 * np.arange(40) - 4)) + abs(X)
     assert (abs(got["y"] - y) <= 4 * epsilon * size).all()
     assert not np.allclose(got["y"], y, rtol=1e-6, atol=1e-6)
+
+
+BRANCHES = onnx.parser.parse_model(
+    """<ir_version: 10, opset_import: ["" : 21]>
+    net (int64 n) => (float[K] y)
+        <int64 zero = {0}, int64 one = {1}, int64 three = {3}, float half = {0.5}> {
+        r = Range (zero, n, one)
+        less = Less (n, three)
+        f = Cast <to = 1> (n)
+        d = Sub (f, half)
+        y = If (less) <
+            then_branch = small () => (float[K] a) { c = Cast <to = 1> (r)  a = Mul (c, half) },
+            else_branch = large () => (float[K] b) {
+                e = Cast <to = 1> (r)
+                q = Div (half, d)
+                b = Mul (e, q)
+            }
+        >
+    }"""
+)
+
+
+@pytest.mark.parametrize("n", [2, 5])
+def test_a_branch_copies_what_was_known_before_to_memory_of_sizes_that_were_found(
+    n: int, stand_in: StandIn
+) -> None:
+    made = package(BRANCHES)
+    stand_in.sizes = {symbol.name: n for symbol in made.manifest.symbols}
+    with opened(made, stand_in) as session:
+        (y,) = session.run({"n": np.int64(n)}).values()
+    factor = 0.5 if n < 3 else 0.5 / (n - 0.5)
+    np.testing.assert_allclose(y, np.arange(n, dtype=np.float32) * np.float32(factor), rtol=1e-6)
+    assert stand_in.errors == []
