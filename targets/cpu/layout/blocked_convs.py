@@ -37,7 +37,7 @@ def _conv(op: tri.Conv, blocks: Blocks, rewriter: Rewriter) -> Form:
 
 @has_blocked_form(tri.ConvTranspose)
 def _conv_transpose(op: tri.ConvTranspose, blocks: Blocks, rewriter: Rewriter) -> Form:
-    rewriter.need_constant(op.w)
+    rewriter.need_weight(op.w)
     phases = BlockedPhases.of(op, blocks.lanes)
     count, taps, y = math.prod(op.strides), phases.taps, tensor_of(op.y.type)
     schedule, cost = conv_cost(_product_of_phases(op, phases), blocks.machine, 0.0)

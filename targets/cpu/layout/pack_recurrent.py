@@ -54,8 +54,8 @@ class _Pack(MachinePattern):
         rewriter.need_weight(op.w)
         projection = op.projection if isinstance(op, tri.Lstm) else None
         if projection is not None:
-            rewriter.need_constant(projection)
-        held = _held_bias(op, rewriter)
+            rewriter.need_weight(projection)
+        held = op.b if op.b is not None and rewriter.is_held(op.b) else None
         b = None if op.b is None or held else rewriter.constant(op.b)
         parts = _parts(op, tensor_of(op.r.type).shape[1])
 
@@ -80,14 +80,15 @@ class _Pack(MachinePattern):
             inputs = tri.MatMul.build(op.x, turned).y
             rest: list[ir.Value | None] = [op.sequence_lens, op.initial_h]
             more: dict[str, Any] = {}
-            kept = None
+            kept = held_kept = None
             if held:
-                inputs = tri.Add.build(inputs, _sum_of_biases(held)).y
+                added, held_kept = _held_biases(op, held)
+                inputs = tri.Add.build(inputs, added).y
             if b is not None:
                 added, kept = _biases(op, b.reshape(len(b), 2, -1))
                 inputs = tri.Add.build(inputs, constant(added.reshape(-1), "bias")).y
             if isinstance(op, tri.Gru):
-                rest.append(None if kept is None else constant(kept, "hidden_bias"))
+                rest.append(held_kept if kept is None else constant(kept, "hidden_bias"))
                 more["linear_before_reset"] = op.linear_before_reset
             if isinstance(op, tri.Lstm):
                 rest += [op.initial_c, op.p, projection]
@@ -162,24 +163,21 @@ def _parts(op: tri.Recurrent, width: int) -> Shape:
     return (width,)
 
 
-def _held_bias(op: tri.Recurrent, rewriter: Rewriter) -> ir.Value | None:
-    """Return the biases of a layer, if they are weights that may be updated."""
-    if op.b is None or not rewriter.is_held(op.b):
-        return None
-    if isinstance(op, tri.Gru) and op.linear_before_reset:
-        raise NoMatch("has biases apart, which may be updated")
-    return op.b
-
-
-def _sum_of_biases(b: ir.Value) -> ir.Value:
-    """Build the sum of the biases of inputs and state, at the insertion point: one for all."""
+def _held_biases(op: tri.Recurrent, b: ir.Value) -> tuple[ir.Value, ir.Value | None]:
+    """Build what `_biases` computes of biases that may be updated, at the insertion point."""
     directions, size = tensor_of(b.type).shape
     half = size // 2
-    pair = (
-        tri.Slice.build(b, starts=(0, start), sizes=(directions, half), steps=(1, 1)).y
-        for start in (0, half)
-    )
-    return tri.Reshape.build(tri.Add.build(*pair).y, shape=(directions * half,)).y
+    has_own = isinstance(op, tri.Gru) and op.linear_before_reset
+    summed = 2 * op.hidden_size if has_own else half
+
+    def part(start: int, count: int) -> ir.Value:
+        return tri.Slice.build(b, starts=(0, start), sizes=(directions, count), steps=(1, 1)).y
+
+    total = tri.Add.build(part(0, summed), part(half, summed)).y
+    if has_own:
+        total = tri.Concat.build([total, part(summed, half - summed)], axis=1).y
+    flat = tri.Reshape.build(total, shape=(directions * half,)).y
+    return flat, part(half + summed, half - summed) if has_own else None
 
 
 def _biases(op: tri.Recurrent, b: Array) -> tuple[Array, Array | None]:

@@ -3,7 +3,8 @@
 Weights that a model stores as integers with scales are ops on constants. Packing moves elements,
 and the ops are elementwise: so the integers and the scales are packed, and the ops are built on
 them. They run when the package is loaded. So do slices, reshapes and transposes that pack weights
-which may be updated later: these are not known when a model is compiled.
+which may be updated later, and gathers where those do not suffice: such weights are not known when
+a model is compiled.
 """
 
 import math
@@ -19,7 +20,7 @@ from ....dialects.core.op import Op
 from ....dialects.core.tensor import Array, Shape
 from ....dialects.cpu.packing import join_parts
 from ....passes.constants import hint
-from ....passes.rewriting import NoMatch, Rewriter
+from ....passes.rewriting import Rewriter
 from .moves import find_moves, numbered
 
 Split = Callable[[Array], list[Array]]
@@ -91,15 +92,29 @@ def packed_parts(op: Op, value: ir.Value, split: Split, rewriter: Rewriter) -> l
 def _moved_parts(op: Op, value: ir.Value, split: Split, rewriter: Rewriter) -> list[ir.Value]:
     """Build what rearranges a weight that nobody may look at, when the package is loaded.
 
-    Raises NoMatch where no slice, padding, reshape and transpose does it.
+    A gather does what no slice, padding, reshape and transpose does.
     """
     shape = tensor_of(value.type).shape
-    found = [find_moves(shape, part) for part in split(numbered(shape))]
-    moves = [each for each in found if each is not None]
-    if len(moves) != len(found):
-        raise NoMatch("a weight that may be updated is not rearranged by moves of its axes")
+    built: list[ir.Value] = []
+    for part in split(numbered(shape)):
+        moves = find_moves(shape, part)
+        if moves is None:
+            built.append(_gathered(op, value, part, rewriter))
+            continue
+        with rewriter.before(op):
+            built.append(moves.build(value))
+    return built
+
+
+def _gathered(op: Op, value: ir.Value, numbers: Array, rewriter: Rewriter) -> ir.Value:
+    """Build a part of a weight whose elements have these numbers, counted from 1; 0 is a zero."""
+    size = tensor_of(value.type).size
+    indices = constant_before(op, np.where(numbers == 0, size, numbers - 1), "order", rewriter)
     with rewriter.before(op):
-        return [each.build(value) for each in moves]
+        flat = tri.Reshape.build(value, shape=(size,)).y
+        if not numbers.all():
+            flat = tri.Pad.build(flat, pads=(0, 1)).y
+        return tri.Gather.build(flat, indices).y
 
 
 def _build_constants(op: Op, parts: Sequence[Array], rewriter: Rewriter) -> list[ir.Value]:

@@ -15,7 +15,7 @@ from ....passes.core import Pass
 from ....passes.rewriting import NoMatch, Rewriter, rewrite
 from ..schedule.machine_pattern import MachinePattern
 from .conv_phases import BlockedPhases, need_dense_phases
-from .packed_constants import constant_before, packed_constant
+from .packed_constants import packed_constant
 
 
 class SplitConvTranspose(Pass):
@@ -41,11 +41,12 @@ class _Split(MachinePattern):
 
     def rewrite(self, op: tri.ConvTranspose, rewriter: Rewriter) -> None:
         need_dense_phases(op)
-        rewriter.need_constant(op.w)
+        rewriter.need_weight(op.w)
         if self._runs_on_blocks(op):
             raise NoMatch("is computed on blocked images")
         strides, rank = op.strides, len(op.strides)
-        bias = None if op.b is None else rewriter.constant(op.b)
+        if op.b is not None:
+            rewriter.need_weight(op.b)
         taps = cpu.phase_taps(tensor_of(op.w.type).shape[2:], strides)
         sizes, inputs = (tensor_of(v.type).shape[2:] for v in (op.y, op.x))
         # Sets of outputs before the first one that is kept, and up to the last one.
@@ -59,8 +60,10 @@ class _Split(MachinePattern):
         if min(*before, *after) < 0:
             raise NoMatch("cuts off whole inputs")
         w = packed_constant(op, op.w, lambda w: _split_kernels(w, op.group, strides), rewriter)
-        sets = None if bias is None else bias.repeat(math.prod(strides))
-        b = None if sets is None else constant_before(op, sets, "bias", rewriter)
+        sets = math.prod(strides)
+        b = None
+        if op.b is not None:
+            b = packed_constant(op, op.b, lambda b: b.repeat(sets), rewriter)
         with rewriter.before(op):
             spread = tri.Conv.build(
                 op.x,

@@ -80,6 +80,32 @@ NETS: dict[str, tuple[str, Shapes]] = {
         { y = LSTM <hidden_size = 8> (x, w, r, b) }""",
         {"w": (1, 32, 16), "r": (1, 32, 8), "b": (1, 64)},
     ),
+    "gru that resets behind the product": (
+        """net (float[5, 2, 16] x) => (float[5, 2, 2, 8] y) { y = GRU <hidden_size = 8,
+            linear_before_reset = 1, direction = "bidirectional"> (x, w, r, b) }""",
+        {"w": (2, 24, 16), "r": (2, 24, 8), "b": (2, 48)},
+    ),
+    "phases": (  # kernels that are no whole multiple of the strides are filled up with zeros
+        """net (float[1, 6, 5, 4] x) => (float[1, 4, 11, 7] y) {
+            y = ConvTranspose <strides = [2, 2], kernel_shape = [3, 3], group = 2,
+                               pads = [0, 1, 0, 1]> (x, w, b)
+        }""",
+        {"w": (6, 2, 3, 3), "b": (4,)},
+    ),
+    "phases of a signal": (
+        """net (float[2, 5, 9] x) => (float[2, 3, 27] y)
+        { y = ConvTranspose <strides = [3], kernel_shape = [5], pads = [1, 1]> (x, w, b) }""",
+        {"w": (5, 3, 5), "b": (3,)},
+    ),
+    "phases of blocks": (
+        """net (float[1, 32, 9, 9] x) => (float[1, 32, 18, 18] y) {
+            a = Conv <pads = [1, 1, 1, 1]> (x, v) r = Relu (a)
+            c = ConvTranspose <strides = [2, 2], kernel_shape = [4, 4],
+                               pads = [1, 1, 1, 1]> (r, w, b)
+            y = Relu (c)
+        }""",
+        {"v": (32, 32, 3, 3), "w": (32, 32, 4, 4), "b": (32,)},
+    ),
     "tied": (
         """net (float[N, 32] x) => (float[N, 32] y)
         { a = MatMul (x, w) t = Transpose <perm = [1, 0]> (w) y = MatMul (a, t) }""",
