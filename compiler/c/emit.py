@@ -20,6 +20,9 @@ from .source import CSource, included_headers
 
 NAME = "model"
 
+CPU, HOST = "cpu", "host"
+"""The targets that code in C may have; what the first refuses is named as a step of the second."""
+
 _CLIENT = "main"
 
 
@@ -47,6 +50,12 @@ class COptions(CompileOptions):
         if refused:
             names = ", ".join(sorted(refused))
             raise CompileError(f"{names}: only packages have that, code in C has not: leave it out")
+        named = [each.partition(":")[0].strip() for each in self.target.split(",")]
+        if CPU not in named or not {CPU, HOST}.issuperset(named):
+            raise CompileError(
+                f"target is '{self.target}', must be '{CPU}': C is code for CPUs, which "
+                "--machine chooses: leave out --target, or compile a package for this one"
+            )
         if len(self.machines) > 1:
             names = ", ".join(machine.name for machine in self.machines)
             raise CompileError(f"machine is '{names}', must be one: code in C is for one machine")

@@ -37,3 +37,13 @@ def defining_op(value: ir.Value) -> ir.Operation | None:
     """Return the operation whose result a value is; None for an argument of a block."""
     owner: Any = value.owner
     return None if isinstance(owner, ir.Block) else getattr(owner, "operation", owner)
+
+
+def has_flag(op: ir.Operation, flag: str) -> bool:
+    """Return whether an op of floats has a flag of fast math."""
+    return "fastmath" in op.attributes and flag in str(op.attributes["fastmath"])
+
+
+def extreme_of(op: ir.Operation, name: str) -> str:
+    """Return the helper for `maximumf` or `minimumf`: without `nsz`, -0 is less than +0."""
+    return name if has_flag(op, "nsz") else name.removesuffix("f")

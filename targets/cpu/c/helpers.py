@@ -172,6 +172,17 @@ def _extreme(name: str, sign: str, v: Vector) -> str:
     return _two(v, name, f"return {_pick(v, f'(a {sign} b) | (a != a)', 'a', 'b')};")
 
 
+def _ordered_extreme(name: str, sign: str, v: Vector) -> str:
+    """Return the greater or the lesser number, -0 being less than +0; NaN where either is NaN."""
+    greatest = f"{name}f_{v.name}(a, b)"
+    if v.lanes == 1:
+        first, other = ("b", "a") if name == "maximum" else ("a", "b")
+        return _two(v, name, f"return a == b ? (signbit(a) ? {first} : {other}) : {greatest};")
+    i = v.integers.name
+    zeros = f"({v.name})(({i})a {sign} ({i})b)"
+    return _two(v, name, f"return {_pick(v, 'a == b', zeros, greatest)};")
+
+
 def _integer_extreme(name: str, sign: str, v: Vector) -> str:
     unsigned = f"({v.unsigned.name})" if name.endswith("ui") else ""
     return _two(v, name, f"return {_pick(v, f'{unsigned}a {sign} {unsigned}b', 'a', 'b')};")
@@ -297,6 +308,8 @@ HELPERS: Mapping[str, Callable[[Vector], str]] = {
     "below": _below,
     "maximumf": partial(_extreme, "maximumf", ">"),
     "minimumf": partial(_extreme, "minimumf", "<"),
+    "maximum": partial(_ordered_extreme, "maximum", "&"),
+    "minimum": partial(_ordered_extreme, "minimum", "|"),
     "maxsi": partial(_integer_extreme, "maxsi", ">"),
     "minsi": partial(_integer_extreme, "minsi", "<"),
     "maxui": partial(_integer_extreme, "maxui", ">"),

@@ -9,7 +9,7 @@ from functools import partial
 
 from ....dialects.core.errors import Unsupported
 from ....dialects.core.mlir import ir
-from .attributes import attribute, defining_op
+from .attributes import attribute, defining_op, extreme_of, has_flag
 from .print_calls import print_intrinsic
 from .printer import Print, Printer, is_mask
 from .spelling import literal, selected
@@ -44,7 +44,7 @@ def _fused(printer: Printer, op: ir.Operation, sign: str) -> list[str]:
 
     LLVM fuses where both allow it, and where nothing else reads the product.
     """
-    if not printer.fuses or not _is_contracted(op):
+    if not printer.fuses or not has_flag(op, "contract"):
         return []
     first, second = op.operands
     products = {each: given for each in (first, second) if (given := _contracted(op, each))}
@@ -64,15 +64,15 @@ def _fused(printer: Printer, op: ir.Operation, sign: str) -> list[str]:
 def _contracted(op: ir.Operation, value: ir.Value) -> Sequence[ir.Value] | None:
     """Return the factors of a product in the same block that only one op reads, and may fuse."""
     product = defining_op(value)
-    if product is None or product.name != "arith.mulf" or not _is_contracted(product):
+    if product is None or product.name != "arith.mulf" or not has_flag(product, "contract"):
         return None
     if product.block != op.block or len([*value.uses]) > 1:
         return None
     return [*product.operands]
 
 
-def _is_contracted(op: ir.Operation) -> bool:
-    return "fastmath" in op.attributes and "contract" in str(op.attributes["fastmath"])
+def _extreme(printer: Printer, op: ir.Operation, name: str) -> None:
+    _call(printer, op, extreme_of(op, name))
 
 
 def _negate(printer: Printer, op: ir.Operation) -> None:
@@ -215,7 +215,7 @@ def _select(printer: Printer, op: ir.Operation) -> None:
         printer.define(result, *(f"{name} ? {a} : {b}" for a, b in chosen))
         return
     compared = defining_op(condition)
-    if compared is not None and (function := _extreme(op, compared)):
+    if compared is not None and (function := _chosen_extreme(op, compared)):
         x, y = compared.operands
         sides = zip(vectors, printer.pieces(x), printer.pieces(y), strict=True)
         printer.define(result, *(f"{function}_{v.name}({a}, {b})" for v, a, b in sides))
@@ -227,7 +227,7 @@ def _select(printer: Printer, op: ir.Operation) -> None:
     printer.define(result, *(selected(*each) for each in chosen))
 
 
-def _extreme(op: ir.Operation, compared: ir.Operation) -> str:
+def _chosen_extreme(op: ir.Operation, compared: ir.Operation) -> str:
     """Return `above` or `below` for a choice between the two floats that it compares."""
     _, if_true, if_false = op.operands
     if compared.name != "arith.cmpf" or attribute(compared, "predicate").value != LESS:
@@ -239,7 +239,7 @@ def _extreme(op: ir.Operation, compared: ir.Operation) -> str:
 
 
 _BINARY_CALLS = (
-    *("arith.maximumf", "arith.minimumf", "arith.maxsi", "arith.minsi", "arith.maxui"),
+    *("arith.maxsi", "arith.minsi", "arith.maxui"),
     *("arith.minui", "arith.shli", "arith.shrui", "arith.shrsi", "arith.divui", "arith.remui"),
     *("arith.divsi", "arith.remsi", "arith.remf"),
 )
@@ -265,6 +265,7 @@ NUMBERS: Mapping[str, Print] = {
     **_partials(_integer, {f"arith.{name}i": f"{name}i" for name in ("add", "sub", "mul")}),
     **_partials(_bits, {"arith.andi": "&", "arith.ori": "|", "arith.xori": "^"}),
     **_partials(_call, {name: name.removeprefix("arith.") for name in _BINARY_CALLS}),
+    **_partials(_extreme, {f"arith.{name}": name for name in ("maximumf", "minimumf")}),
     **_partials(_call, {f"math.{name}": name for name in _MATH}),
     "arith.negf": _negate,
     "arith.cmpf": _compare_floats,

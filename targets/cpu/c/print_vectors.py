@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from ....dialects.core.errors import Unsupported
 from ....dialects.core.mlir import ir
-from .attributes import attribute, whole_numbers
+from .attributes import attribute, extreme_of, whole_numbers
 from .lanes import regrouped, shuffled
 from .printer import Print, Printer
 from .spelling import Vector, element_of, initializer, lanes_of
@@ -155,6 +155,7 @@ def _reduce(printer: Printer, op: ir.Operation) -> None:
     """Combine lanes: halves by halves, or in their order where math is strict."""
     (found,) = _KIND.findall(str(attribute(op, "kind")))
     kind = _COMBINED.get(found, found)
+    kind = extreme_of(op, kind) if kind in ("maximumf", "minimumf") else kind
     source = op.operands[0]
     element = element_of(source.type)
     if element == "i1":

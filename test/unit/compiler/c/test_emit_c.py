@@ -237,7 +237,9 @@ def test_names_of_nodes_are_in_comments(tmp_path: Path) -> None:
         ({"name": "main"}, "must not be that of the client"),
         ({"name": "string"}, "or of a header of the C library"),
         ({"machine": "z80"}, "no machine is called 'z80'"),
-        ({"target": "host"}, "a step of kind 'host'"),
+        ({"target": "host"}, "target is 'host', must be 'cpu': (.|\n)*leave out --target"),
+        ({"target": "gpu"}, "target is 'gpu', must be 'cpu'"),
+        ({"target": "cpu,gpu:sm_90"}, "target is 'cpu,gpu:sm_90', must be 'cpu'"),
     ],
 )
 def test_what_has_no_form_in_c_is_refused_and_nothing_written(given, message, tmp_path) -> None:

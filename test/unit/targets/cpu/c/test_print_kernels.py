@@ -1,6 +1,7 @@
 """Kernels printed as C, compiled by the system's compiler, against the objects of the same IR."""
 
 from pathlib import Path
+from shutil import which
 
 import numpy as np
 import pytest
@@ -194,3 +195,50 @@ def test_masks_of_bytes_and_of_one_condition_meet_those_of_floats(name, tmp_path
         (made,) = compiled.run(0, [x, n], tensors[2:])
         expected = np.where((x > 1) & (n != 0) & (first < 1), x, 1)
         np.testing.assert_array_equal(made, expected)
+
+
+EXTREMES = """
+module {
+  func.func @kernel(%phase: index, %begin: index, %end: index,
+                    %x: memref<32xf32>, %y: memref<32xf32>, %z: memref<33xf32>) {
+    %c0 = arith.constant 0 : index
+    %last = arith.constant 32 : index
+    %a = vector.load %x[%c0] : memref<32xf32>, vector<32xf32>
+    %b = vector.load %y[%c0] : memref<32xf32>, vector<32xf32>
+    %r = arith.NAMEf %a, %b : vector<32xf32>
+    vector.store %r, %z[%c0] : memref<33xf32>, vector<32xf32>
+    %s = memref.load %x[%c0] : memref<32xf32>
+    %t = memref.load %y[%c0] : memref<32xf32>
+    %u = arith.NAMEf %s, %t : f32
+    memref.store %u, %z[%last] : memref<33xf32>
+    return
+  }
+}
+"""
+COMPILERS = [
+    pytest.param(c, marks=pytest.mark.skipif(which(c) is None, reason=f"there is no {c}"))
+    for c in ("gcc", "clang")
+]
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+@pytest.mark.parametrize("name", ["maximum", "minimum"])
+@pytest.mark.parametrize("machine", ["native", "generic"])
+def test_zeros_are_ordered_by_their_signs(compiler, name, machine, tmp_path, monkeypatch) -> None:
+    kernel = LoweredKernel("kernel", (), (Phase(),), 0, EXTREMES.replace("NAME", name))
+    monkeypatch.setattr("c_kernels.CC", compiler)
+    compiled = compile_c([kernel], find_machine(machine), tmp_path, strict=True)
+    numbers = np.array([0.0, -0.0, np.nan, -np.nan, 1, -1, np.inf, -np.inf], np.float32)
+    host = host_machine()
+    objects = Compiled(load_objects({"kernels": memoryview(object_of([kernel], host))}), [kernel])
+    for shift in range(8):
+        x, y = np.tile(numbers, 4), np.tile(np.roll(numbers, shift), 4)
+        (made,) = compiled.run(0, [x, y], [Tensor((33,), "f32")])
+        (expected,) = objects.run(0, [x, y], [Tensor((33,), "f32")])
+        np.testing.assert_array_equal(made, expected)
+        numbers_only = ~np.isnan(expected)
+        np.testing.assert_array_equal(
+            np.signbit(made)[numbers_only], np.signbit(expected)[numbers_only]
+        )
+        if shift == 1:  # of -0 and +0
+            assert np.signbit(made[1]) == (name == "minimum")
