@@ -1,7 +1,7 @@
 /* -- sizes ------------------------------------------------------------------------------------- */
 
 /* Operations on sizes; `wide` is set where the result has no 64 bits. */
-#define SIZES __attribute__((unused)) static i64
+#define SIZES ATTRIBUTE(unused) static i64
 
 SIZES plus(i64 a, i64 b, int *wide) {
   if (b < 0 ? a >= -INT64_MAX - b : a <= INT64_MAX - b) return a + b;

@@ -191,7 +191,7 @@ def print_table(op: ir.Operation, name: str) -> str:
     stored = "i8" if element == "i1" else element
     assert stored in BYTES
     content = ", ".join(literal(number, stored) for number in numbers)
-    return f"static const {stored} {name}[{size}] __attribute__((unused)) = {{{content}}};"
+    return f"static const {stored} {name}[{size}] ATTRIBUTE(unused) = {{{content}}};"
 
 
 MEMORY: Mapping[str, Print] = {
