@@ -29,13 +29,13 @@ from trivium.targets.dla.schedule.group_members import groups_of
 from trivium.targets.registry import choose_target
 
 SHAPES = {
-    "wide rows": ((1, 64, 6, 256), (64, 64, 3, 3), {"pads": [1, 1, 1, 1]}),
+    "wide rows": ((1, 64, 8, 256), (8, 64, 3, 1), {"pads": [1, 0, 1, 0]}),
     "strided rows": ((1, 48, 41, 61), (40, 48, 5, 3), {"strides": [3, 2], "pads": [2, 0, 1, 1]}),
     "dilated": ((1, 5, 13, 11), (3, 5, 3, 3), {"dilations": [3, 2], "pads": [3, 1, 2, 2]}),
     "depthwise": ((1, 19, 9, 7), (19, 1, 3, 3), {"group": 19, "strides": [2, 1]}),
     "groups of 3": ((1, 12, 6, 6), (20, 3, 3, 3), {"group": 4, "pads": [1, 1, 1, 1]}),
     "groups of atoms": ((1, 64, 5, 5), (96, 32, 1, 1), {"group": 2}),
-    "many kernels": ((1, 512, 4, 4), (96, 512, 3, 3), {"pads": [1, 1, 1, 1]}),
+    "many kernels": ((1, 256, 4, 4), (64, 256, 3, 3), {"pads": [1, 1, 1, 1]}),
     "one pixel": ((1, 3, 1, 1), (1, 3, 1, 1), {}),
     "batch": ((3, 4, 5, 5), (6, 4, 2, 2), {}),
 }
