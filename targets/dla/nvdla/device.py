@@ -3,12 +3,12 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ....dialects.core.errors import CompileError, Diagnostic
+from ..core.simulator import Report
 from .choice import NAME, only_configuration
 from .configuration import Configuration
 from .dla_task import Tables, dla_tasks
@@ -17,6 +17,7 @@ from .loadable import Loadable, MemoryFlags, Tensor
 from .memories import bound_tensors
 from .operations import ENGINE_TYPES
 from .simulator import run
+from .timing.timeline import task_time
 
 Values = npt.NDArray[np.int8]
 
@@ -74,30 +75,13 @@ class NvdlaDevice:
         tasks = dla_tasks(Tables(self.loadable))
         return Counter(ENGINE_TYPES[each.engine].name for t in tasks for each in t.operations)
 
-    def report(self) -> "OperationReport":
-        """Return what engines run for an image; times are not estimated."""
-        return OperationReport(self.operations)
+    def report(self) -> Report:
+        """Return what engines run for an image, and when.
 
-
-@dataclass(frozen=True)
-class OperationReport:
-    """The operations that engines run for an image, by the name of the engine."""
-
-    operations: Counter[str]
-
-    @property
-    def runs(self) -> tuple[str, ...]:
-        """Return the engine of each operation."""
-        return tuple(self.operations.elements())
-
-    def text(self) -> str:
-        """Return a line for each engine."""
-        return "\n".join(f"{name}: {n} operations" for name, n in sorted(self.operations.items()))
-
-    def numbers(self) -> dict[str, Any]:
-        """Return the numbers as JSON values; those of times are empty."""
-        times: dict[str, Any] = {"cycles": 0, "busy_cycles": {}, "utilisation": {}}
-        return {"packets": self.operations.total(), **times, "bytes_moved": {}}
+        Raises CompileError for a configuration without rates.
+        """
+        (task,) = dla_tasks(Tables(self.loadable))
+        return task_time(task, self.configuration).report
 
 
 def _shape(tensor: Tensor) -> tuple[int, ...]:

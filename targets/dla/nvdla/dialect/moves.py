@@ -89,7 +89,7 @@ class Window(PlaceOp, dialect=NVDLA):
 class Join(PlaceOp, dialect=NVDLA):
     """Store images side by side: along channels (axis 1), in whole atoms, or along rows (axis 2).
 
-    Whatever makes an operand stores it in the place of the result.
+    What makes an operand stores it in the place of the result.
     """
 
     xs: Sequence[Operand]

@@ -74,9 +74,9 @@ def fit(sizes: ConvSizes, configuration: Configuration) -> Fit | None:
     """Return the banks for a convolution, and its rows at a time; None where nothing fits."""
     padded = padded_weights(sizes.w, configuration)
     channels, height, width = padded[1], sizes.x[1], sizes.x[2]
-    room = _Room(configuration, entries_per_slice(width, channels, configuration))
-    weights = [room.weights(size) for size in _portions(padded, configuration)]
-    least, window = room.data(height), room.data(min(sizes.reach, height))
+    space = _BankSpace(configuration, entries_per_slice(width, channels, configuration))
+    weights = [space.weights(size) for size in _portions(padded, configuration)]
+    least, window = space.data(height), space.data(min(sizes.reach, height))
     for banks in weights:
         if least + banks <= configuration.banks:
             rest = configuration.banks - least
@@ -84,10 +84,10 @@ def fit(sizes: ConvSizes, configuration: Configuration) -> Fit | None:
         data = configuration.banks - banks
         # Parts of the data with all weights come before all of the data with few weights.
         if window <= data and banks in weights[:2]:
-            return Fit(_rows(room.rows(data), sizes), data, banks)
+            return Fit(_rows(space.rows(data), sizes), data, banks)
     if window + weights[-1] <= configuration.banks:
         data = configuration.banks - weights[-1]
-        return Fit(_rows(room.rows(data), sizes), data, weights[-1])
+        return Fit(_rows(space.rows(data), sizes), data, weights[-1])
     return None
 
 
@@ -103,7 +103,7 @@ def _portions(shape: Shape, configuration: Configuration) -> list[int]:
 
 
 @dataclass(frozen=True)
-class _Room:
+class _BankSpace:
     configuration: Configuration
     entries: int
 
@@ -112,7 +112,7 @@ class _Room:
         return -(-self.entries * rows // self.configuration.bank_entries)
 
     def rows(self, banks: int) -> int:
-        """Return the rows of data that banks have room for."""
+        """Return the rows of data that banks hold."""
         return banks * self.configuration.bank_entries // self.entries
 
     def weights(self, size: int) -> int:

@@ -43,15 +43,15 @@ def layout_of(value: ir.Value, atom: int) -> SurfaceLayout:
 def _place(group: tri.Group, atom: int) -> None:
     places = places_of(group)
     outside = {*group.block.arguments, *outputs_of(group)}
-    lives: dict[ir.Value, tuple[int, int]] = {}
+    live: dict[ir.Value, tuple[int, int]] = {}
     for number, step in enumerate(steps_of(group)):
         for value in _images(step.ops):
             root = places[value].root
             if root not in outside:
-                lives[root] = lives.get(root, (number, number))[0], number
-    roots = list(lives)
+                live[root] = live.get(root, (number, number))[0], number
+    roots = list(live)
     intervals = [
-        Interval(number, layout_of(root, atom).bytes, *lives[root])
+        Interval(number, layout_of(root, atom).bytes, *live[root])
         for number, root in enumerate(roots)
     ]
     plan = plan_arena(intervals, ALIGNMENT)

@@ -79,7 +79,7 @@ def _conv_reasons(op: Conv, configuration: Configuration) -> Iterator[str]:
         size = configuration.banks * configuration.bank_bytes
         need = group * prod(shape[1:])
         yield (
-            f"has {size} bytes of CBUF, too few for a row of windows with {need} bytes of weights"
+            f"has {size} bytes of CBUF, too few for a row of windows and {need} bytes of weights"
         )
 
 

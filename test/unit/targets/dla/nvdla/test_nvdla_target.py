@@ -30,7 +30,7 @@ from trivium.targets.registry import choose_target
 PHASES = (TENSOR_SCHED, MEM_ALLOC)
 FLOAT_GAP = 1e-5
 """Smaller gaps are between floats that stand for the same byte."""
-CONFIGURATIONS = ("nv_small", "nv_large", "nv_full")
+CONFIGURATIONS = ("nv_small", "nv_full")
 
 
 class Interpreted(PhaseInstrumentation):
@@ -130,6 +130,14 @@ def test_another_configuration_is_a_file(tmp_path: Path) -> None:
 def test_what_is_no_configuration_is_refused(target: str, message: str) -> None:
     with pytest.raises(CompileError, match=message):
         choose_target(target)
+
+
+def test_nv_large_has_other_banks_than_nv_full(tmp_path: Path) -> None:
+    model, x = quantized("separable", tmp_path)
+    package = build(model, target="nvdla:nv_large", math=STRICT)
+    found = computed(package, [x])
+    np.testing.assert_array_max_ulp(found, interpreted(model, "nvdla:nv_large", [x]), 1)
+    assert one_step(found, reference(model, [x]))
 
 
 def test_a_loadable_that_was_changed_is_refused(tmp_path: Path) -> None:
