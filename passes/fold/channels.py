@@ -69,21 +69,27 @@ def fold_held(op: Linear, factor: ir.Value, term: ir.Value, rewriter: Rewriter, 
     channel, when the package is loaded. `need_foldable` says for which ops.
     """
     old, bias = need_foldable(op, rewriter)
-    channels = np.empty(tensor_of(factor.type).shape)
-    shape = _spread_factor(op, channels).shape
-    if isinstance(op, tri.ConvTranspose):  # of one group, whose inputs have the same factors
-        shape = (1, *shape[1:])
     with rewriter.before(place):
-        weights = tri.Mul.build(old, tri.Reshape.build(factor, shape=shape).y).y
+        weights = _multiplied(op, old, factor)
         if bias is not None:
             term = tri.Add.build(tri.Mul.build(bias, factor).y, term).y
         return _rebuilt(op, weights, term)
 
 
+def _multiplied(op: Linear, old: ir.Value, factor: ir.Value) -> ir.Value:
+    """Build weights times the factor of each channel, at the insertion point."""
+    if not isinstance(op, tri.ConvTranspose):
+        shape = _spread_factor(op, np.empty(tensor_of(factor.type).shape)).shape
+        return tri.Mul.build(old, tri.Reshape.build(factor, shape=shape).y).y
+    # Inputs of a group have the same factors.
+    inputs, outputs, *kernel = whole = tensor_of(old.type).shape
+    apart = tri.Reshape.build(old, shape=(op.group, inputs // op.group, outputs, *kernel)).y
+    factors = tri.Reshape.build(factor, shape=(op.group, 1, outputs, *(1 for _ in kernel))).y
+    return tri.Reshape.build(tri.Mul.build(apart, factors).y, shape=whole).y
+
+
 def need_foldable(op: Linear, rewriter: Rewriter) -> tuple[ir.Value, ir.Value | None]:
     """Return weights and bias of an op that `fold_held` takes; NoMatch where it does not."""
-    if isinstance(op, tri.ConvTranspose) and op.group > 1:
-        raise NoMatch("groups repeat the factors of channels")
     weights, bias = weights_of(op), _bias_of(op)
     for value in (weights, bias):
         if value is not None:

@@ -159,7 +159,7 @@ def _calls(session: trivium.Session) -> list[tuple[str, ...]]:
     return [call.ops for step in session.manifest.steps for call in table.of(step)]
 
 
-@pytest.mark.parametrize("name", [name for name in NETS if name != "transposed"])
+@pytest.mark.parametrize("name", NETS)
 def test_runs_make_the_calls_of_a_package_that_keeps_its_weights(name: str) -> None:
     model = _model(name, 0)
     refit, plain = trivium.compile(model, refit=True), trivium.compile(model)
