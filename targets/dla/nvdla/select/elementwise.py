@@ -54,7 +54,7 @@ def select_sum(op: tri.Requantize, selection: NvdlaSelection) -> None:
     ending = ending_of(op, selection)
     factor = selection.factor(op, "sum")
     scale = b.multiplier * factor["multiplier"] * 2.0 ** -(factor["shift"] + bits)
-    number, truncate = _scale(scale)
+    number, truncate = scale_of(scale)
     zeros = a.bytes.zero * ratio + (b.bytes.zero << bits)
     covered = (*a.ops, *b.ops, made)
     with selection.place(*covered):
@@ -169,7 +169,7 @@ def select_lookup(op: tri.Gather, selection: NvdlaSelection) -> None:
     selection.replaced(y, ())
 
 
-def _scale(factor: float) -> tuple[int, int]:
+def scale_of(factor: float) -> tuple[int, int]:
     """Return the 15 bits and the shift of a factor, as a converter has them."""
     truncate = 0
     while truncate < 62 and round(factor * 2.0 ** (truncate + 1)) < 1 << _SCALE_BITS:
@@ -182,7 +182,7 @@ def _scale(factor: float) -> tuple[int, int]:
 
 def _converter(factor: float, ending: Ending) -> dict[str, int]:
     """Return the fields of a converter that rescales, and adds a zero point."""
-    number, truncate = _scale(factor)
+    number, truncate = scale_of(factor)
     return {"offset": -round(ending.zero / factor), "scale": number, "truncate": truncate}
 
 

@@ -20,6 +20,7 @@ from .convolutions import select_conv, select_product
 from .elementwise import select_lookup, select_scale, select_sum
 from .elementwise import select_product as select_elements
 from .limits import op_refusal
+from .normalization import normalizes, select_lrn
 from .places import select_concat, select_slice
 from .pools import select_average, select_max_pool, select_mean
 from .selection import NvdlaSelection
@@ -68,7 +69,8 @@ def accepts(configuration: Configuration) -> Accepts:
 
 class _Select(SelectOps):
     def __init__(self, target: Choice) -> None:
-        super().__init__([tri.Requantize, tri.MaxPool, tri.Gather, tri.Concat, tri.Slice])
+        pooled = (tri.Requantize, tri.MaxPool)
+        super().__init__([*pooled, tri.Gather, tri.Concat, tri.Slice, tri.StorageCast])
         self.target = target
 
     def selection(self, op: Op, rewriter: Rewriter) -> NvdlaSelection:
@@ -84,6 +86,8 @@ class _Select(SelectOps):
                 yield select_concat
             case tri.Slice():
                 yield select_slice
+            case tri.StorageCast() if normalizes(op, selection):
+                yield select_lrn
             case tri.Requantize():
                 yield _rule_of_sums(op, selection)
             case _:

@@ -185,3 +185,23 @@ def test_nv_full_has_the_table_that_nv_small_lacks(tmp_path: Path) -> None:
     package = build(model, target="nvdla:nv_full")
     assert package.manifest.part(DlaPart).loadables[0].operations == 5
     assert one_step(computed(package, [x]), reference(model, [x]))
+
+
+@pytest.mark.parametrize("configuration", ["nv_small", "nv_full"])
+@pytest.mark.parametrize(
+    ("size", "alpha", "beta"), [(5, 1e-4, 0.75), (3, 0.3, 0.75), (7, 0.9, 0.5)]
+)
+def test_a_normalisation_of_channels_is_within_a_step(
+    size: int, alpha: float, beta: float, configuration: str, tmp_path: Path
+) -> None:
+    net, file = Net((1, 12, 5, 3)), tmp_path / "q.onnx"
+    x = net.op("Relu", net.conv("x", 12, 19))
+    x = net.op("LRN", x, size=size, alpha=alpha, beta=beta, bias=1.0)
+    net.quantized(net.op("MaxPool", x, kernel_shape=[1, 1]), file)
+    model, given = onnx.load(file), net.inputs()
+    target = f"nvdla:{configuration}"
+    package = build(model, target=target)
+    assert [each.operations for each in package.manifest.part(DlaPart).loadables] == [4]
+    found = computed(package, [given])
+    np.testing.assert_array_equal(found, interpreted(model, target, [given]))
+    assert one_step(found, reference(model, [given]))
