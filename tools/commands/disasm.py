@@ -18,9 +18,9 @@ from ...targets.dla.core.listing import listing
 from ...targets.dla.core.packet import InstructionSet
 from ...targets.dla.core.toml_file import parse_description, read_description
 from ...targets.dla.nvdla.configuration import find_configuration
-from ...targets.dla.nvdla.linter import lint
-from ...targets.dla.nvdla.listing import listing as nvdla_listing
-from ...targets.dla.nvdla.loadable import Loadable
+from ...targets.dla.nvdla.format.listing import listing as nvdla_listing
+from ...targets.dla.nvdla.format.loadable import Loadable
+from ...targets.dla.nvdla.lint.linter import lint
 from ...targets.dla.registry import find_classes, find_instructions
 from .. import arguments
 

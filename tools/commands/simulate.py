@@ -65,7 +65,7 @@ def run(flags: argparse.Namespace) -> None:
 
 def _run_loadable(flags: argparse.Namespace) -> None:
     from ...targets.dla.nvdla.configuration import find_configuration
-    from ...targets.dla.nvdla.loadable import Loadable
+    from ...targets.dla.nvdla.format.loadable import Loadable
     from .. import feeds
     from ..reports.loadable_simulation import simulate_loadable
     from ..reports.simulation import SimulationReport

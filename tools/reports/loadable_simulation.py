@@ -8,8 +8,8 @@ import numpy as np
 from ...dialects.core.errors import CompileError
 from ...runtime.spelling import count, spell_shape
 from ...targets.dla.nvdla.configuration import Configuration
-from ...targets.dla.nvdla.dla_task import Tables, dla_tasks
-from ...targets.dla.nvdla.loadable import Loadable, MemoryFlags, Tensor
+from ...targets.dla.nvdla.format.dla_task import Tables, dla_tasks
+from ...targets.dla.nvdla.format.loadable import Loadable, MemoryFlags, Tensor
 from ...targets.dla.nvdla.memories import bound_tensors, tensor_dtype
 from ...targets.dla.nvdla.simulator import run
 from ...targets.dla.nvdla.timing.timeline import TaskTime, task_time

@@ -1,5 +1,6 @@
-"""NVDLA: the loadables of the open accelerator, read, written, printed, checked and simulated.
+"""NVDLA: the target of the open accelerator. It makes loadables, and simulates them.
 
-Start at `loadable.py`, the tables of a file, then `operations.py`, the descriptors inside; none of
-this needs MLIR.
+Start at `format/loadable.py`, the tables of a file, then `format/operations.py`, the descriptors
+inside. Of what runs models, `target.py` is the start. Reading, checking and simulating loadables
+needs no MLIR.
 """

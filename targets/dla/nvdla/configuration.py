@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, cast
 
 from ....dialects.core.errors import CompileError, suggestion
-from .network import Precision
-from .operations import ENGINE_TYPES
+from .format.network import Precision
+from .format.operations import ENGINE_TYPES
 
 FILE = Path(__file__).with_name("configurations.toml")
 

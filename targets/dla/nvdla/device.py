@@ -11,11 +11,11 @@ from ....dialects.core.errors import CompileError, Diagnostic
 from ..core.simulator import Report
 from .choice import NAME, only_configuration
 from .configuration import Configuration
-from .dla_task import Tables, dla_tasks
-from .linter import lint
-from .loadable import Loadable, MemoryFlags, Tensor
+from .format.dla_task import Tables, dla_tasks
+from .format.loadable import Loadable, MemoryFlags, Tensor
+from .format.operations import ENGINE_TYPES
+from .lint.linter import lint
 from .memories import bound_tensors
-from .operations import ENGINE_TYPES
 from .simulator import run
 from .timing.timeline import task_time
 

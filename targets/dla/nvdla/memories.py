@@ -5,9 +5,9 @@ import numpy.typing as npt
 
 from ....dialects.core.errors import CompileError
 from .configuration import Configuration
-from .dla_task import Addressed, Tables
-from .loadable import MemoryFlags, Tensor
-from .network import Cube, Precision
+from .format.dla_task import Addressed, Tables
+from .format.loadable import MemoryFlags, Tensor
+from .format.network import Cube, Precision
 from .planes import PlanarLayout
 from .surfaces import DTYPES, Array, SurfaceLayout, layout_of, pack, unpack
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from .network import Cube, Precision
+from .format.network import Cube, Precision
 from .surfaces import DTYPES
 
 

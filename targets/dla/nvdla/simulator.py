@@ -13,14 +13,10 @@ from ....dialects.core.errors import CompileError, Diagnostic
 from .configuration import Configuration
 from .cpu.descriptors import EmulatorTask, decode_emulator_task
 from .cpu.emulator import emulate
-from .dla_task import DlaTask, Operation, Tables, decode_task, submitted
-from .features import images_of, precisions_of
-from .firmware import is_fed, replay
-from .linter import lint
-from .loadable import Interface, Loadable, MemoryFlags
-from .memories import Memories, bound_tensors
-from .network import Cube, Precision, Storage
-from .operations import (
+from .format.dla_task import DlaTask, Operation, Tables, decode_task, submitted
+from .format.loadable import Interface, Loadable, MemoryFlags
+from .format.network import Cube, Precision, Storage
+from .format.operations import (
     ENGINE_TYPES,
     BdmaSurface,
     CdpOperation,
@@ -34,6 +30,10 @@ from .operations import (
     SdpSurface,
     TwoCubes,
 )
+from .lint.features import images_of, precisions_of
+from .lint.firmware import is_fed, replay
+from .lint.linter import lint
+from .memories import Memories, bound_tensors
 from .reference import bdma, cdp, convolution, pdp, rubik, sdp
 from .reference.lookup import table_fault
 from .stage_operands import stage_operands

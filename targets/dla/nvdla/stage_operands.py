@@ -3,8 +3,8 @@
 import numpy as np
 import numpy.typing as npt
 
-from .network import Cube
-from .operations import SdpStage
+from .format.network import Cube
+from .format.operations import SdpStage
 from .reference.arithmetic import Integers
 from .reference.stages import ALU, BOTH, MULTIPLY, PER_ELEMENT, PER_LAYER, Operands
 from .surfaces import SurfaceLayout, view_atoms

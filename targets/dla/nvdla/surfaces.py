@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .configuration import Configuration
-from .network import Cube, Precision
+from .format.network import Cube, Precision
 
 Array = npt.NDArray[np.generic]
 DTYPES = {Precision.INT8: np.int8, Precision.INT16: np.int16, Precision.FP16: np.float16}

@@ -6,11 +6,11 @@ Address 0 of the task is the header; its indices select the addresses of the two
 from dataclasses import dataclass
 from enum import IntEnum
 
-from ..dla_task import Tables
-from ..loadable import Address, Task
-from ..network import NEWEST, Precision
-from ..packed import decode, size_of
-from ..scalars import F32, I16, U8, U16, U32
+from ..format.dla_task import Tables
+from ..format.loadable import Address, Task
+from ..format.network import NEWEST, Precision
+from ..format.packed import decode, size_of
+from ..format.scalars import F32, I16, U8, U16, U32
 from ..surfaces import SurfaceLayout
 
 OPERATION_STRIDE, BUFFER_STRIDE = 24, 256

@@ -7,7 +7,7 @@ integers. The last bit of an exponential or a power depends on the library that 
 import numpy as np
 import numpy.typing as npt
 
-from ..network import Precision
+from ..format.network import Precision
 from ..surfaces import pack, unpack
 from .descriptors import FORMATS, EmulatorOperation, Power
 

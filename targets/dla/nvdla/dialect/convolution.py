@@ -3,7 +3,7 @@
 from .....dialects.core.errors import Invalid
 from .....dialects.core.fields import Operand, Result
 from .....dialects.core.tensor import Array, Tensor
-from ..operations import ConvOperation
+from ..format.operations import ConvOperation
 from ..reference.convolution import convolve
 from .dialect import NVDLA, EngineOp, each, need_images, window_sizes
 

@@ -7,7 +7,7 @@ import numpy as np
 from .....dialects.core.errors import Invalid
 from .....dialects.core.fields import Operand, Result
 from .....dialects.core.tensor import Array, Tensor
-from ..operations import RubikOperation
+from ..format.operations import RubikOperation
 from ..reference import rubik
 from .dialect import NVDLA, EngineOp, PlaceOp, each, need_images
 

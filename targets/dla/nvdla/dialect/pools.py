@@ -5,7 +5,7 @@ import numpy as np
 from .....dialects.core.errors import Invalid, need_one_of
 from .....dialects.core.fields import Operand, Result
 from .....dialects.core.tensor import Array, Tensor
-from ..operations import CdpOperation, Converter, Lut, PdpOperation
+from ..format.operations import CdpOperation, Converter, Lut, PdpOperation
 from ..reference import cdp, pdp
 from ..reference.lookup import table_fault
 from .dialect import NVDLA, EngineOp, each, need_images, parse, window_sizes

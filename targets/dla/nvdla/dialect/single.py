@@ -7,7 +7,7 @@ import numpy as np
 from .....dialects.core.errors import Invalid
 from .....dialects.core.fields import Operand, Result
 from .....dialects.core.tensor import Array, Tensor
-from ..operations import Converter, Lut, SdpOperation, SdpStage
+from ..format.operations import Converter, Lut, SdpOperation, SdpStage
 from ..reference import sdp
 from ..reference.arithmetic import Integers
 from ..reference.lookup import table_fault

@@ -8,8 +8,8 @@ bytes; and where that one notifies an earlier operation of the queue, its order 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ..network import ENGINES, Consumer, Dependency, Event
-from ..operations import CONV, SDP
+from ..format.network import ENGINES, Consumer, Dependency, Event
+from ..format.operations import CONV, SDP
 from .memory_map import Spot
 
 

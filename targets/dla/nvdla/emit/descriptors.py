@@ -17,8 +17,8 @@ from ..dialect.convolution import Conv
 from ..dialect.moves import Contract
 from ..dialect.pools import Cdp, Pdp
 from ..dialect.single import STAGES, Sdp
-from ..network import NO_CUBE, Cube, Storage
-from ..operations import (
+from ..format.network import NO_CUBE, Cube, Storage
+from ..format.operations import (
     CDP,
     CONV,
     PDP,

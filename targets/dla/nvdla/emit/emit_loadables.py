@@ -14,11 +14,11 @@ from .....passes.core import Pass
 from ...schedule.group_members import groups_of, outputs_of
 from ..choice import NAME, Choice
 from ..configuration import Configuration
-from ..linter import lint
-from ..loadable import FORMAT, Blob, Interface, Loadable, MemoryFlags, Submit, Task, Tensor
-from ..network import NEWEST, Network
-from ..operations import Lut, operation_stride, surface_stride
-from ..packed import Abi, encode
+from ..format.loadable import FORMAT, Blob, Interface, Loadable, MemoryFlags, Submit, Task, Tensor
+from ..format.network import NEWEST, Network
+from ..format.operations import Lut, operation_stride, surface_stride
+from ..format.packed import Abi, encode
+from ..lint.linter import lint
 from ..schedule.place_values import ADDRESS, ARENA_BYTES, layout_of
 from ..schedule.places import maker_of, places_of, steps_of
 from .dependencies import dependencies, heads_of

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass, field, replace
 
-from ..loadable import Address, Blob, Interface, Memory, MemoryFlags, Version
-from ..network import Cube
-from ..packed import Abi
+from ..format.loadable import Address, Blob, Interface, Memory, MemoryFlags, Version
+from ..format.network import Cube
+from ..format.packed import Abi
 from ..surfaces import SurfaceLayout
 
 ALIGNMENT = 4096

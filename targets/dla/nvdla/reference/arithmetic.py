@@ -3,7 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
-from ..operations import Converter
+from ..format.operations import Converter
 
 Integers = npt.NDArray[np.int64]
 

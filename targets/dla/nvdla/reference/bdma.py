@@ -3,7 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
-from ..operations import Transfer
+from ..format.operations import Transfer
 
 Bytes = npt.NDArray[np.uint8]
 LINE_UNIT = 32

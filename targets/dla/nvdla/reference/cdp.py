@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from ..network import Precision
-from ..operations import CdpOperation, Lut
+from ..format.network import Precision
+from ..format.operations import CdpOperation, Lut
 from .arithmetic import Integers, convert, saturate, shift_right
 from .cdp_fp16 import normalize_fp16
 from .lookup import Table, choose, find, outside, signed, tables

@@ -3,7 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
-from ..operations import CdpOperation, Lut
+from ..format.operations import CdpOperation, Lut
 from .floats import (
     FP16,
     FP17,

@@ -3,8 +3,8 @@
 import numpy as np
 import numpy.typing as npt
 
-from ..network import Precision
-from ..operations import ConvOperation
+from ..format.network import Precision
+from ..format.operations import ConvOperation
 from .arithmetic import ACCUMULATOR_BITS, saturate, shift_right
 from .convolution_fp16 import convolve_fp16
 

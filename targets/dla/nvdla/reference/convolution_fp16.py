@@ -3,7 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
-from ..operations import ConvOperation
+from ..format.operations import ConvOperation
 from .accumulator import Accumulator
 from .floats import bits_of, float32_of
 from .mac import sums_of_products

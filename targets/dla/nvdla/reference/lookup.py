@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ..operations import Lut
+from ..format.operations import Lut
 from .arithmetic import ACCUMULATOR_BITS, Integers, saturate, shift_right
 
 EXPONENTIAL = 0

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..operations import Lut
+from ..format.operations import Lut
 from .floats import (
     FP16,
     FP17,

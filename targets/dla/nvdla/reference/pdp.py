@@ -3,8 +3,8 @@
 import numpy as np
 import numpy.typing as npt
 
-from ..network import Precision
-from ..operations import PdpOperation
+from ..format.network import Precision
+from ..format.operations import PdpOperation
 from .arithmetic import Integers, saturate, shift_right
 from .pdp_fp16 import pool_fp16
 from .pools import AVERAGE, MAXIMUM, MINIMUM, Axis, axes

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import numpy.typing as npt
 
-from ..operations import PdpOperation
+from ..format.operations import PdpOperation
 from .floats import FP16, FP17, Bits, add, bits_of, float16_of, maximum, minimum, multiply, narrow
 from .floats import widen as widened
 from .pools import AVERAGE, MAXIMUM, Axis, axes

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ..operations import PdpOperation
+from ..format.operations import PdpOperation
 
 AVERAGE, MAXIMUM, MINIMUM = range(3)
 

@@ -6,7 +6,7 @@ Its other modes, split and merge, copy between surfaces and planes, and compute 
 import numpy as np
 import numpy.typing as npt
 
-from ..operations import RubikOperation
+from ..format.operations import RubikOperation
 
 CONTRACT, SPLIT, MERGE = range(3)
 

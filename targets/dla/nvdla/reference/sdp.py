@@ -3,8 +3,8 @@
 import numpy as np
 import numpy.typing as npt
 
-from ..network import Precision
-from ..operations import Converter, Lut, SdpOperation, SdpStage
+from ..format.network import Precision
+from ..format.operations import Converter, Lut, SdpOperation, SdpStage
 from .arithmetic import ACCUMULATOR_BITS, Integers, convert, saturate, shift_right
 from .floats import float16_of, from_integers
 from .lookup import Table, choose, find, outside, tables

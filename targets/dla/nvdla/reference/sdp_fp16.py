@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from ..network import Precision
-from ..operations import Lut, SdpOperation, SdpStage
+from ..format.network import Precision
+from ..format.operations import Lut, SdpOperation, SdpStage
 from .floats import (
     FP16,
     FP32,

@@ -12,7 +12,7 @@ from .....dialects.core.attributes import tensor_of
 from .....dialects.core.tensor import Shape
 from ..configuration import Configuration
 from ..dialect.convolution import Conv
-from ..network import Precision
+from ..format.network import Precision
 from ..surfaces import WEIGHT_UNIT, entries_per_slice
 
 INT8 = Precision.INT8

@@ -21,7 +21,7 @@ from ...select.windows import KernelWindow
 from ..dialect.convolution import Conv
 from ..dialect.moves import CHANNELS, Join, Window
 from ..dialect.single import Sdp, spelled
-from ..operations import SdpStage
+from ..format.operations import SdpStage
 from ..reference import sdp
 from ..reference.arithmetic import Integers
 from .selection import NvdlaSelection, image_of

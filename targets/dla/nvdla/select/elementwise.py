@@ -14,7 +14,7 @@ from ...select.elementwise import is_lookup
 from ...select.selection import BYTE, QuantizedOperand
 from ..dialect.dialect import spell
 from ..dialect.single import EXPONENTIAL_ENTRIES, Sdp, spelled
-from ..operations import Lut, SdpStage
+from ..format.operations import Lut, SdpStage
 from ..reference import sdp
 from .convolutions import Ending, ending_of
 from .selection import NvdlaSelection, image_of, image_shape

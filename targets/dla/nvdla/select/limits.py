@@ -11,7 +11,7 @@ from ..dialect.convolution import Conv
 from ..dialect.moves import CHANNELS, Contract, Copy, Join, Window
 from ..dialect.pools import Cdp, Pdp
 from ..dialect.single import STAGES, Sdp
-from ..operations import BDMA, CDP, CONV, ENGINE_TYPES, PDP, RUBIK, SDP
+from ..format.operations import BDMA, CDP, CONV, ENGINE_TYPES, PDP, RUBIK, SDP
 from ..reference.sdp import TABLE
 from ..schedule.cbuf import conv_sizes, fit
 

@@ -10,7 +10,7 @@ from ...select.selection import BYTE
 from ..dialect.dialect import spell
 from ..dialect.pools import Cdp
 from ..dialect.single import EXPONENTIAL_ENTRIES, LINEAR_ENTRIES
-from ..operations import Converter, Lut
+from ..format.operations import Converter, Lut
 from .elementwise import scale_of
 from .selection import NvdlaSelection
 

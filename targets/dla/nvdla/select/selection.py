@@ -16,7 +16,7 @@ from ...select.selection import HIGH, LOW, OpSelection
 from ..choice import Choice
 from ..configuration import Configuration
 from ..dialect.single import Sdp, spelled
-from ..operations import SdpStage
+from ..format.operations import SdpStage
 from ..reference import sdp
 from .limits import op_refusal
 

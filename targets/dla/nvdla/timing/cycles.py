@@ -9,10 +9,9 @@ from dataclasses import dataclass
 
 from .....dialects.core.errors import CompileError
 from ..configuration import Configuration, Rates
-from ..dla_task import Operation
-from ..features import precisions_of
-from ..network import Cube, Precision, Storage
-from ..operations import (
+from ..format.dla_task import Operation
+from ..format.network import Cube, Precision, Storage
+from ..format.operations import (
     BdmaSurface,
     CdpOperation,
     ConvOperation,
@@ -22,6 +21,7 @@ from ..operations import (
     TwoCubes,
     cubes_of,
 )
+from ..lint.features import precisions_of
 from ..reference.bdma import transfer_bytes
 from ..reference.stages import PER_LAYER
 

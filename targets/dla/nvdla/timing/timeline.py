@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 from ...core.simulator import PacketRun, Report
 from ..configuration import Configuration
-from ..dla_task import DlaTask, Operation
-from ..firmware import replay
-from ..network import Event
-from ..operations import ENGINE_TYPES
+from ..format.dla_task import DlaTask, Operation
+from ..format.network import Event
+from ..format.operations import ENGINE_TYPES
+from ..lint.firmware import replay
 from .cycles import Cost, cost_of
 
 

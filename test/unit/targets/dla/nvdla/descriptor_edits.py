@@ -3,10 +3,10 @@
 from dataclasses import replace
 from typing import Any
 
-from trivium.targets.dla.nvdla.dla_task import DlaTask, Tables, dla_tasks
-from trivium.targets.dla.nvdla.loadable import Loadable
-from trivium.targets.dla.nvdla.operations import operation_stride, surface_stride
-from trivium.targets.dla.nvdla.packed import encode
+from trivium.targets.dla.nvdla.format.dla_task import DlaTask, Tables, dla_tasks
+from trivium.targets.dla.nvdla.format.loadable import Loadable
+from trivium.targets.dla.nvdla.format.operations import operation_stride, surface_stride
+from trivium.targets.dla.nvdla.format.packed import encode
 
 
 def changed(loadable: Loadable, number: int, part: str, **values: Any) -> Loadable:

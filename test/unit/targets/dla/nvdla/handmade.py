@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from trivium.targets.dla.nvdla.configuration import Configuration
-from trivium.targets.dla.nvdla.loadable import (
+from trivium.targets.dla.nvdla.format.loadable import (
     FORMAT,
     Address,
     Blob,
@@ -17,7 +17,7 @@ from trivium.targets.dla.nvdla.loadable import (
     Tensor,
     Version,
 )
-from trivium.targets.dla.nvdla.network import (
+from trivium.targets.dla.nvdla.format.network import (
     NEWEST,
     Consumer,
     Cube,
@@ -27,7 +27,7 @@ from trivium.targets.dla.nvdla.network import (
     Precision,
     Storage,
 )
-from trivium.targets.dla.nvdla.operations import (
+from trivium.targets.dla.nvdla.format.operations import (
     ENGINE_TYPES,
     Descriptor,
     Lut,
@@ -35,7 +35,7 @@ from trivium.targets.dla.nvdla.operations import (
     operation_stride,
     surface_stride,
 )
-from trivium.targets.dla.nvdla.packed import encode
+from trivium.targets.dla.nvdla.format.packed import encode
 
 TABLES = 5
 """The addresses of the header, operations, surfaces, dependencies and look-up tables."""

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 from trivium.dialects.core.errors import CompileError
-from trivium.targets.dla.nvdla.dla_task import Tables, dla_tasks
-from trivium.targets.dla.nvdla.loadable import Loadable
-from trivium.targets.dla.nvdla.network import ABIS, NEWEST, Cube, Dependency, Network
-from trivium.targets.dla.nvdla.operations import (
+from trivium.targets.dla.nvdla.format.dla_task import Tables, dla_tasks
+from trivium.targets.dla.nvdla.format.loadable import Loadable
+from trivium.targets.dla.nvdla.format.network import ABIS, NEWEST, Cube, Dependency, Network
+from trivium.targets.dla.nvdla.format.operations import (
     SDP,
     BdmaSurface,
     CdpOperation,
@@ -24,7 +24,7 @@ from trivium.targets.dla.nvdla.operations import (
     operation_stride,
     surface_stride,
 )
-from trivium.targets.dla.nvdla.packed import decode, encode, offset_of, size_of
+from trivium.targets.dla.nvdla.format.packed import decode, encode, offset_of, size_of
 from trivium.test.unit.targets.dla.nvdla.recorded import vector, vectors
 
 OLD = ABIS[1]

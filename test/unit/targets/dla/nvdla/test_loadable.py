@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from trivium.dialects.core.errors import CompileError
 from trivium.targets.dla.nvdla.configuration import published
-from trivium.targets.dla.nvdla.flatbuffer import schema
-from trivium.targets.dla.nvdla.listing import listing
-from trivium.targets.dla.nvdla.loadable import (
+from trivium.targets.dla.nvdla.format.flatbuffer import schema
+from trivium.targets.dla.nvdla.format.listing import listing
+from trivium.targets.dla.nvdla.format.loadable import (
     EventEntry,
     Loadable,
     Relocation,

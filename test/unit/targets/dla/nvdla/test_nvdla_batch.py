@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from trivium.dialects.core.errors import CompileError
 from trivium.targets.dla.nvdla.configuration import published
-from trivium.targets.dla.nvdla.dla_task import Tables, dla_tasks
-from trivium.targets.dla.nvdla.linter import lint
-from trivium.targets.dla.nvdla.loadable import Loadable
+from trivium.targets.dla.nvdla.format.dla_task import Tables, dla_tasks
+from trivium.targets.dla.nvdla.format.loadable import Loadable
+from trivium.targets.dla.nvdla.format.network import Precision
+from trivium.targets.dla.nvdla.lint.linter import lint
 from trivium.targets.dla.nvdla.memories import Memories
-from trivium.targets.dla.nvdla.network import Precision
 from trivium.targets.dla.nvdla.simulator import run
 from trivium.test.unit.targets.dla.nvdla.descriptor_edits import changed, encoded
 from trivium.test.unit.targets.dla.nvdla.recorded import Array, vector

@@ -13,9 +13,9 @@ from trivium.targets.dla.nvdla.configuration import (
     published,
     read_configurations,
 )
-from trivium.targets.dla.nvdla.loadable import Loadable
-from trivium.targets.dla.nvdla.network import Precision
-from trivium.targets.dla.nvdla.operations import BDMA, CONV, RUBIK
+from trivium.targets.dla.nvdla.format.loadable import Loadable
+from trivium.targets.dla.nvdla.format.network import Precision
+from trivium.targets.dla.nvdla.format.operations import BDMA, CONV, RUBIK
 from trivium.targets.dla.nvdla.surfaces import (
     SurfaceLayout,
     bank_use,

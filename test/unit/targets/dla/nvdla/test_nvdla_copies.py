@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from trivium.targets.dla.nvdla.configuration import published
-from trivium.targets.dla.nvdla.dla_task import Operation, Tables, dla_tasks
-from trivium.targets.dla.nvdla.linter import lint
-from trivium.targets.dla.nvdla.loadable import Loadable
-from trivium.targets.dla.nvdla.network import Dependency
-from trivium.targets.dla.nvdla.operations import BdmaOperation, BdmaSurface, Transfer
+from trivium.targets.dla.nvdla.format.dla_task import Operation, Tables, dla_tasks
+from trivium.targets.dla.nvdla.format.loadable import Loadable
+from trivium.targets.dla.nvdla.format.network import Dependency
+from trivium.targets.dla.nvdla.format.operations import BdmaOperation, BdmaSurface, Transfer
+from trivium.targets.dla.nvdla.lint.linter import lint
 from trivium.targets.dla.nvdla.reference.bdma import copy, extent
 from trivium.targets.dla.nvdla.simulator import run
 from trivium.test.unit.targets.dla.nvdla.descriptor_edits import encoded

@@ -8,9 +8,8 @@ import pytest
 from trivium.dialects.core.errors import CompileError
 from trivium.targets.dla.nvdla.configuration import published
 from trivium.targets.dla.nvdla.cpu.descriptors import Buffer, EmulatorNetwork, Power, Softmax
-from trivium.targets.dla.nvdla.linter import lint
-from trivium.targets.dla.nvdla.listing import listing
-from trivium.targets.dla.nvdla.loadable import (
+from trivium.targets.dla.nvdla.format.listing import listing
+from trivium.targets.dla.nvdla.format.loadable import (
     Address,
     Blob,
     Interface,
@@ -20,9 +19,10 @@ from trivium.targets.dla.nvdla.loadable import (
     Submit,
     Task,
 )
-from trivium.targets.dla.nvdla.network import NEWEST, Precision
-from trivium.targets.dla.nvdla.operations import PdpOperation, TwoCubes
-from trivium.targets.dla.nvdla.packed import encode, offset_of, size_of
+from trivium.targets.dla.nvdla.format.network import NEWEST, Precision
+from trivium.targets.dla.nvdla.format.operations import PdpOperation, TwoCubes
+from trivium.targets.dla.nvdla.format.packed import encode, offset_of, size_of
+from trivium.targets.dla.nvdla.lint.linter import lint
 from trivium.targets.dla.nvdla.simulator import run
 from trivium.test.unit.targets.dla.nvdla.handmade import Data, Step, cube, handmade
 

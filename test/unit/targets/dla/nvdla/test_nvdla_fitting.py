@@ -18,11 +18,11 @@ from trivium.dialects.core.mlir import new_context
 from trivium.dialects.core.tensor import Array
 from trivium.runtime.dla.part import DlaPart
 from trivium.targets.dla.nvdla.configuration import find_configuration
-from trivium.targets.dla.nvdla.dla_task import Tables, dla_tasks
 from trivium.targets.dla.nvdla.emit.emit_loadables import emit
-from trivium.targets.dla.nvdla.loadable import Loadable
-from trivium.targets.dla.nvdla.network import ABIS
-from trivium.targets.dla.nvdla.operations import ConvOperation, ConvSurface
+from trivium.targets.dla.nvdla.format.dla_task import Tables, dla_tasks
+from trivium.targets.dla.nvdla.format.loadable import Loadable
+from trivium.targets.dla.nvdla.format.network import ABIS
+from trivium.targets.dla.nvdla.format.operations import ConvOperation, ConvSurface
 from trivium.targets.dla.nvdla.simulator import run as simulate
 from trivium.targets.dla.phases import MEM_ALLOC, TENSOR_SCHED
 from trivium.targets.dla.schedule.group_members import groups_of

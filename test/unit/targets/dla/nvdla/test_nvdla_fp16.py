@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 from trivium.dialects.core.errors import CompileError
 from trivium.targets.dla.nvdla.configuration import published
-from trivium.targets.dla.nvdla.linter import lint
-from trivium.targets.dla.nvdla.network import NO_CUBE, Precision
-from trivium.targets.dla.nvdla.operations import (
+from trivium.targets.dla.nvdla.format.network import NO_CUBE, Precision
+from trivium.targets.dla.nvdla.format.operations import (
     CdpOperation,
     Converter,
     ConvOperation,
@@ -24,6 +23,7 @@ from trivium.targets.dla.nvdla.operations import (
     SdpSurface,
     TwoCubes,
 )
+from trivium.targets.dla.nvdla.lint.linter import lint
 from trivium.targets.dla.nvdla.reference import mac
 from trivium.targets.dla.nvdla.reference.accumulator import Accumulator
 from trivium.targets.dla.nvdla.simulator import run

@@ -3,12 +3,12 @@
 from dataclasses import replace
 
 from trivium.targets.dla.nvdla.configuration import published
-from trivium.targets.dla.nvdla.dla_task import Tables, dla_tasks
-from trivium.targets.dla.nvdla.hazards import Use, rows_of
-from trivium.targets.dla.nvdla.linter import lint
-from trivium.targets.dla.nvdla.loadable import Loadable
-from trivium.targets.dla.nvdla.network import Consumer, Event, Precision
-from trivium.targets.dla.nvdla.operations import PDP
+from trivium.targets.dla.nvdla.format.dla_task import Tables, dla_tasks
+from trivium.targets.dla.nvdla.format.loadable import Loadable
+from trivium.targets.dla.nvdla.format.network import Consumer, Event, Precision
+from trivium.targets.dla.nvdla.format.operations import PDP
+from trivium.targets.dla.nvdla.lint.hazards import Use, rows_of
+from trivium.targets.dla.nvdla.lint.linter import lint
 from trivium.targets.dla.nvdla.surfaces import layout_of
 from trivium.test.unit.targets.dla.nvdla.descriptor_edits import changed, encoded
 from trivium.test.unit.targets.dla.nvdla.recorded import vector

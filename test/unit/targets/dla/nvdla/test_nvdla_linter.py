@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 from trivium.targets.dla.nvdla.configuration import published
-from trivium.targets.dla.nvdla.dla_task import Tables, dla_tasks
-from trivium.targets.dla.nvdla.linter import lint
-from trivium.targets.dla.nvdla.loadable import Loadable
-from trivium.targets.dla.nvdla.network import Consumer, Event
-from trivium.targets.dla.nvdla.operations import CONV, PDP, SDP
+from trivium.targets.dla.nvdla.format.dla_task import Tables, dla_tasks
+from trivium.targets.dla.nvdla.format.loadable import Loadable
+from trivium.targets.dla.nvdla.format.network import Consumer, Event
+from trivium.targets.dla.nvdla.format.operations import CONV, PDP, SDP
+from trivium.targets.dla.nvdla.lint.linter import lint
 from trivium.test.unit.targets.dla.nvdla.descriptor_edits import changed, encoded
 from trivium.test.unit.targets.dla.nvdla.recorded import vector, vectors
 

@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 from trivium.dialects.core.errors import CompileError
 from trivium.targets.dla.nvdla.configuration import published
-from trivium.targets.dla.nvdla.linter import lint
-from trivium.targets.dla.nvdla.network import Precision
-from trivium.targets.dla.nvdla.operations import (
+from trivium.targets.dla.nvdla.format.network import Precision
+from trivium.targets.dla.nvdla.format.operations import (
     CdpOperation,
     Converter,
     Lut,
@@ -19,6 +18,7 @@ from trivium.targets.dla.nvdla.operations import (
     SdpSurface,
     TwoCubes,
 )
+from trivium.targets.dla.nvdla.lint.linter import lint
 from trivium.targets.dla.nvdla.simulator import run
 from trivium.test.unit.targets.dla.nvdla.handmade import Data, Step, cube, handmade
 

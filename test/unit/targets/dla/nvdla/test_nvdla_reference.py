@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import torch
-from trivium.targets.dla.nvdla.operations import (
+from trivium.targets.dla.nvdla.format.operations import (
     Converter,
     ConvOperation,
     PdpOperation,

@@ -7,11 +7,11 @@ import pytest
 import torch
 from trivium.dialects.core.errors import CompileError
 from trivium.targets.dla.nvdla.configuration import published
-from trivium.targets.dla.nvdla.dla_task import Operation, Tables, dla_tasks
-from trivium.targets.dla.nvdla.linter import lint
-from trivium.targets.dla.nvdla.loadable import Loadable
-from trivium.targets.dla.nvdla.network import Dependency
-from trivium.targets.dla.nvdla.operations import RUBIK, RubikOperation, TwoCubes
+from trivium.targets.dla.nvdla.format.dla_task import Operation, Tables, dla_tasks
+from trivium.targets.dla.nvdla.format.loadable import Loadable
+from trivium.targets.dla.nvdla.format.network import Dependency
+from trivium.targets.dla.nvdla.format.operations import RUBIK, RubikOperation, TwoCubes
+from trivium.targets.dla.nvdla.lint.linter import lint
 from trivium.targets.dla.nvdla.reference.rubik import CONTRACT, MERGE, SPLIT, contract
 from trivium.targets.dla.nvdla.simulator import run
 from trivium.test.unit.targets.dla.nvdla.descriptor_edits import encoded

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from trivium.dialects.core.errors import CompileError
 from trivium.targets.dla.nvdla.configuration import published
-from trivium.targets.dla.nvdla.dla_task import Tables, dla_tasks
-from trivium.targets.dla.nvdla.loadable import Loadable
-from trivium.targets.dla.nvdla.network import NEWEST
-from trivium.targets.dla.nvdla.operations import CdpOperation, Converter, Lut
-from trivium.targets.dla.nvdla.packed import encode
+from trivium.targets.dla.nvdla.format.dla_task import Tables, dla_tasks
+from trivium.targets.dla.nvdla.format.loadable import Loadable
+from trivium.targets.dla.nvdla.format.network import NEWEST
+from trivium.targets.dla.nvdla.format.operations import CdpOperation, Converter, Lut
+from trivium.targets.dla.nvdla.format.packed import encode
 from trivium.targets.dla.nvdla.reference.cdp import normalize
 from trivium.targets.dla.nvdla.reference.lookup import table_fault
 from trivium.targets.dla.nvdla.reference.sdp import look_up

@@ -21,8 +21,8 @@ from trivium.runtime.package import Package
 from trivium.targets.choices import STRICT
 from trivium.targets.dla.nvdla.choice import toml_text
 from trivium.targets.dla.nvdla.configuration import FILE, find_configuration
-from trivium.targets.dla.nvdla.linter import lint
-from trivium.targets.dla.nvdla.loadable import Loadable
+from trivium.targets.dla.nvdla.format.loadable import Loadable
+from trivium.targets.dla.nvdla.lint.linter import lint
 from trivium.targets.dla.phases import MEM_ALLOC, TENSOR_SCHED, Phase, PhaseInstrumentation
 from trivium.targets.dla.registry import open_simulated
 from trivium.targets.registry import choose_target

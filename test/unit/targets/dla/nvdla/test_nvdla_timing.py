@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from trivium.dialects.core.errors import CompileError
 from trivium.targets.dla.nvdla.configuration import published
-from trivium.targets.dla.nvdla.dla_task import Tables, dla_tasks
-from trivium.targets.dla.nvdla.loadable import Loadable
-from trivium.targets.dla.nvdla.operations import CONV, PDP, SDP
+from trivium.targets.dla.nvdla.format.dla_task import Tables, dla_tasks
+from trivium.targets.dla.nvdla.format.loadable import Loadable
+from trivium.targets.dla.nvdla.format.operations import CONV, PDP, SDP
 from trivium.targets.dla.nvdla.timing.timeline import TaskTime, task_time
 from trivium.test.unit.targets.dla.nvdla.recorded import Vector, vector
 from trivium.tools.main import main

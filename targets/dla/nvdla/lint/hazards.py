@@ -12,14 +12,14 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from .configuration import Configuration
-from .dla_task import DlaTask, Operation
+from ..configuration import Configuration
+from ..format.dla_task import DlaTask, Operation
+from ..format.network import Cube, Event, Precision, Storage
+from ..format.operations import BdmaSurface, SdpOperation, Surface, Transfer, cubes_of
+from ..reference.stages import PER_ELEMENT
+from ..stage_operands import operand_layout
+from ..surfaces import SurfaceLayout, layout_of
 from .features import features_of, images_of, precisions_of
-from .network import Cube, Event, Precision, Storage
-from .operations import BdmaSurface, SdpOperation, Surface, Transfer, cubes_of
-from .reference.stages import PER_ELEMENT
-from .stage_operands import operand_layout
-from .surfaces import SurfaceLayout, layout_of
 
 Starts = npt.NDArray[np.int64]
 

@@ -8,7 +8,7 @@ import struct
 from functools import cache
 from typing import Any, NamedTuple, TypeVar
 
-from ....dialects.core.errors import CompileError
+from .....dialects.core.errors import CompileError
 from .scalars import Field, fields_of
 
 D = TypeVar("D")

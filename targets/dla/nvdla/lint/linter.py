@@ -4,16 +4,13 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ....dialects.core.errors import CompileError
-from .configuration import Configuration
-from .cpu.descriptors import decode_emulator_task, emulator_faults
-from .dla_task import DlaTask, Operation, Tables, decode_task, submitted
-from .features import features_of, images_of, is_planar, precisions_of
-from .firmware import indices_fault, notifications, replay
-from .hazards import hazards
-from .loadable import Interface, Loadable, MemoryFlags
-from .network import Cube, Precision, Storage
-from .operations import (
+from .....dialects.core.errors import CompileError
+from ..configuration import Configuration
+from ..cpu.descriptors import decode_emulator_task, emulator_faults
+from ..format.dla_task import DlaTask, Operation, Tables, decode_task, submitted
+from ..format.loadable import Interface, Loadable, MemoryFlags
+from ..format.network import Cube, Precision, Storage
+from ..format.operations import (
     BdmaSurface,
     ConvOperation,
     ConvSurface,
@@ -24,10 +21,13 @@ from .operations import (
     TwoCubes,
     cubes_of,
 )
-from .planes import PlanarLayout
-from .reference.bdma import extent, transfer_fault
+from ..planes import PlanarLayout
+from ..reference.bdma import extent, transfer_fault
+from ..surfaces import layout_of
+from .features import features_of, images_of, is_planar, precisions_of
+from .firmware import indices_fault, notifications, replay
+from .hazards import hazards
 from .size_faults import conv_faults, pool_faults
-from .surfaces import layout_of
 
 MOST_ADDRESSES, MOST_TASKS = 6144, 24
 

@@ -6,8 +6,8 @@ The reader checks every offset against the file, and needs no library.
 import struct
 from typing import Any, NoReturn, TypeVar, cast
 
-from ....dialects.core.errors import CompileError, Diagnostic
-from ....dialects.core.extras import require
+from .....dialects.core.errors import CompileError, Diagnostic
+from .....dialects.core.extras import require
 from .scalars import Field, Scalar, fields_of
 
 T = TypeVar("T", bound="Table")

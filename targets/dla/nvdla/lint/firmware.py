@@ -10,9 +10,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from .dla_task import Operation
-from .network import ENGINES, Event, Storage
-from .operations import CONV, PDP, SDP, BdmaSurface, Surface
+from ..format.dla_task import Operation
+from ..format.network import ENGINES, Event, Storage
+from ..format.operations import CONV, PDP, SDP, BdmaSurface, Surface
 
 _REGISTER_GROUPS = 2
 _FLY = ((CONV, SDP), (SDP, PDP))

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from .configuration import Configuration
-from .network import Precision, Storage
-from .operations import ConvOperation, ConvSurface, PdpOperation, TwoCubes
-from .surfaces import WEIGHT_UNIT, bank_use, entries_per_slice
+from ..configuration import Configuration
+from ..format.network import Precision, Storage
+from ..format.operations import ConvOperation, ConvSurface, PdpOperation, TwoCubes
+from ..surfaces import WEIGHT_UNIT, bank_use, entries_per_slice
 
 FEATURE = 36
 """The format of feature data; smaller numbers are formats of images."""

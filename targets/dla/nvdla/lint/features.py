@@ -1,6 +1,6 @@
 """Which cubes of an operation are stored as feature data, and of which precision."""
 
-from .operations import (
+from ..format.operations import (
     CdpOperation,
     ConvOperation,
     Descriptor,
@@ -8,7 +8,7 @@ from .operations import (
     RubikOperation,
     SdpOperation,
 )
-from .reference import rubik
+from ..reference import rubik
 from .size_faults import FEATURE
 
 _ENDS = ("source", "destination")

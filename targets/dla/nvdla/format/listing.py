@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import fields, is_dataclass
 from typing import Any, cast
 
-from .cpu.descriptors import EmulatorTask, decode_emulator_task
+from ..cpu.descriptors import EmulatorTask, decode_emulator_task
 from .dla_task import DlaTask, Operation, Tables, decode_task
 from .loadable import Interface, Loadable, MemoryFlags, Tensor
 from .network import Cube, Dependency, Event, Storage

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NoReturn, Protocol
 
-from ....dialects.core.errors import CompileError, Diagnostic
+from .....dialects.core.errors import CompileError, Diagnostic
 from .loadable import Address, Blob, Interface, Loadable, Memory, MemoryFlags, Task
 from .network import ABIS, Dependency, Network
 from .operations import (

@@ -1,0 +1,1 @@
+"""Find the faults of a loadable without running it. Start with `linter.py`."""
