@@ -39,8 +39,11 @@ AT_RUN_TIME = {
     "finds size *, must be at most *",
     "tree * is deeper than *",
 }
-OF_OTHERS = {"is of '*' alone, stands in a * for '*'"}
-"""What can only be said of dialects outside of Trivium: test_own_ops.py has some."""
+OF_OTHERS = {"is of '*' alone, stands in a * for '*'", "* has * for '*', must have a string"}
+"""What can only be said of dialects and dimensions of types outside of Trivium.
+
+test_own_ops.py and test_type_dimensions.py have them.
+"""
 
 
 def templates(path: Path) -> Iterator[str]:

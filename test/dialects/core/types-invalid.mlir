@@ -62,3 +62,17 @@ func.func @axis_comes_twice(%x: tensor<2x3xf32>) {
   %y = "tri.reduce_sum"(%x) {axes = array<i64: 0, -2>} : (tensor<2x3xf32>) -> tensor<1x3xf32>
   return
 }
+
+// What an encoding says is known.
+func.func @unknown_key(%x: tensor<2x3xf32, {bank = "odd"}>) {
+  // expected-error @below {{'tri.relu' op tensor<2x3xf32, {bank = "odd"}> has key 'bank', must have some of order, sizes}}
+  %y = "tri.relu"(%x) : (tensor<2x3xf32, {bank = "odd"}>) -> tensor<2x3xf32>
+  return
+}
+
+// An encoding says something.
+func.func @empty_encoding(%x: tensor<2x3xf32, {}>) {
+  // expected-error @below {{'tri.relu' op tensor<2x3xf32, {}> has an empty encoding, must have none}}
+  %y = "tri.relu"(%x) : (tensor<2x3xf32, {}>) -> tensor<2x3xf32>
+  return
+}
