@@ -139,6 +139,7 @@ class CSource:
         text = (TEMPLATES / template).read_text()
         onnc = (TEMPLATES / "onnc.h").read_text() + "\n" if self.onnc else ""
         text = text.replace("@onnc_header@", onnc)
+        text = text.replace("@client_memory@", (TEMPLATES / "memory.c").read_text())
         for key, value in self._fixed.items():
             text = text.replace(f"@{key}@", value)
         return text

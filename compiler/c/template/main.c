@@ -13,13 +13,7 @@ static void fail(const char *what, const char *why) {
   exit(1);
 }
 
-/* Return memory that is aligned to 64 bytes; it is freed when the process ends. */
-static void *memory_of(size_t bytes) {
-  char *const memory = calloc(bytes + 64, 1);
-  if (!memory) fail("memory", "there is not enough");
-  return memory + (64 - (uintptr_t)memory % 64);
-}
-
+@client_memory@
 /* Read a file; one of another size than wanted, if that is not 0, is refused. */
 static void *read_file(const char *path, size_t wanted, size_t *bytes) {
   FILE *const file = fopen(path, "rb");
@@ -68,5 +62,6 @@ int main(int argc, char **argv) {
   if (code) fail("run", @name@_error(code));
   for (size_t n = 0; n < files; ++n) write_file(written[n], outputs[n], output_bytes[n]);
   if (!files) print_outputs(outputs, output_bytes);
+  free_memory();
   return 0;
 }

@@ -21,13 +21,7 @@ static void read_file(const char *path, void *memory, size_t bytes) {
   fclose(file);
 }
 
-/* Return memory that is aligned to 64 bytes; it is freed when the process ends. */
-static unsigned char *memory_of(size_t bytes) {
-  unsigned char *const memory = calloc(bytes + 64, 1);
-  if (!memory) fail("memory", "there is not enough");
-  return memory + (64 - (uintptr_t)memory % 64);
-}
-
+@client_memory@
 /* Return a file of tensors that are read from files. */
 static unsigned char *read_inputs(char **paths) {
   size_t size = (sizeof(struct ONNC_RUNTIME_tensor_offset_table) + 63 +
@@ -66,5 +60,6 @@ int main(int argc, char **argv) {
   const struct ONNC_RUNTIME_inference_context context = {&input, &weight, 0, print_output};
   const int code = model_main(&context);
   if (code) fail("model_main", @name@_error(code));
+  free_memory();
   return 0;
 }
