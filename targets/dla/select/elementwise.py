@@ -1,7 +1,5 @@
 """Select elementwise ops: sums, products, extremes, rescaling, and tables."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from ....dialects import dla, tri
@@ -12,7 +10,8 @@ from ....dialects.core.tensor import Shape
 from ....passes.building import reshape
 from ....passes.rewriting import NoMatch
 from .images import elements_from, elements_of, image_of, rows_shape
-from .selection import BYTE, QuantizedOperand, Selection
+from .requantized import Term
+from .selection import BYTE, Selection
 
 OPERATORS: dict[type[Op], str] = {
     tri.Add: "add",
@@ -23,24 +22,12 @@ OPERATORS: dict[type[Op], str] = {
 """Binary ops on i32, and the operator of the packet for each."""
 
 
-@dataclass(frozen=True)
-class _Term:
-    """An operand of a binary op: bytes, and a factor."""
-
-    bytes: QuantizedOperand
-    multiplier: int
-    ops: tuple[Op, ...]
-
-    @property
-    def shape(self) -> Shape:
-        return tensor_of(self.bytes.value.type).shape
-
-
 def select_elements(op: tri.Requantize, selection: Selection) -> None:
     """Select a sum, product or extreme of two tensors, one of which may be broadcast."""
     made = selection.sole(op.x, Op)
     operator, shape = OPERATORS[type(made)], tensor_of(op.y.type).shape
-    a, b = (_term(value, operator, selection) for value in made.operation.operands)
+    term = Term.of if operator == "mul" else Term.scaled
+    a, b = (term(value, selection) for value in made.operation.operands)
     if a.shape != shape or (b.shape == shape and _is_constant(a, selection)):
         a, b = b, a
     if a.shape != shape:
@@ -99,23 +86,11 @@ def select_lookup(op: tri.Gather, selection: Selection) -> None:
     selection.replace(back, ())
 
 
-def _term(value: ir.Value, operator: str, selection: Selection) -> _Term:
-    made = selection.rewriter.find_producer(value)
-    if operator == "mul" or not isinstance(made, tri.Mul):
-        found = selection.quantized_operand(value)
-        return _Term(found, 1, found.ops)
-    multiplier = selection.rewriter.find_scalar(made.b)
-    if multiplier is None or multiplier < 0:
-        raise NoMatch(f"{selection.description.name} multiplies terms by numbers from 0 on")
-    found = selection.quantized_operand(made.a)
-    return _Term(found, int(multiplier), (*found.ops, made))
-
-
-def _is_constant(term: _Term, selection: Selection) -> bool:
+def _is_constant(term: Term, selection: Selection) -> bool:
     return selection.find_constant(term.bytes.value) is not None
 
 
-def _other(term: _Term, shape: Shape, image: Shape, selection: Selection) -> ir.Value:
+def _other(term: Term, shape: Shape, image: Shape, selection: Selection) -> ir.Value:
     """Build the image of the second operand, with rows or columns that packets may broadcast."""
     value = term.bytes.value
     sizes = (1,) * (len(shape) - len(term.shape)) + term.shape

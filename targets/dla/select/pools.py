@@ -12,7 +12,7 @@ from ....dialects.core.tensor import Shape, normalize_axes
 from ....passes.rewriting import NoMatch
 from .images import image_of, rows_of, tensor_from
 from .products import ConvKernel, convolve
-from .selection import OpSelection, Selection
+from .selection import OpSelection, QuantizedOperand, Selection
 from .windows import KernelWindow
 
 
@@ -24,13 +24,19 @@ def sums_windows(op: tri.Conv, selection: OpSelection) -> bool:
     return bool((selection.constant(op.w, "weights") == 1).all())
 
 
-def select_average(op: tri.Requantize, selection: Selection) -> None:
-    """Select the average of windows, whose sum is a convolution with ones."""
-    conv = selection.sole(op.x, tri.Conv)
+def summed_windows(
+    conv: tri.Conv, selection: OpSelection
+) -> tuple[QuantizedOperand, KernelWindow, tuple[Op, ...]]:
+    """Return the bytes and the windows of a convolution that sums them, and the ops covered."""
     source = selection.quantized_operand(conv.x)
     kernel = tensor_of(conv.w.type).shape[2:]
     window = KernelWindow.of(kernel, conv.strides, conv.dilations, conv.pads)
-    covered = (*source.ops, conv)
+    return source, window, (*source.ops, conv)
+
+
+def select_average(op: tri.Requantize, selection: Selection) -> None:
+    """Select the average of windows, whose sum is a convolution with ones."""
+    source, window, covered = summed_windows(selection.sole(op.x, tri.Conv), selection)
     with selection.place(*covered):
         made = _average(selection, image_of(source.value), source.zero, window, op)
         new = tensor_from(made.results[0], tensor_of(op.y.type).shape)
@@ -42,14 +48,10 @@ def select_counted_average(op: tri.RequantizeMean, selection: Selection) -> None
     conv = selection.sole(op.x, tri.Conv)
     if not sums_windows(conv, selection):
         raise NoMatch(f"{selection.description.name} divides sums of windows, not of products")
-    source = selection.quantized_operand(conv.x)
-    window = KernelWindow.of(
-        tensor_of(conv.w.type).shape[2:], conv.strides, conv.dilations, conv.pads
-    )
+    source, window, covered = summed_windows(conv, selection)
     counts, shape = selection.constant(op.count, "counts"), tensor_of(op.y.type).shape
     factor = {"multiplier": op.multiplier, "shift": op.shift}
     finish = {"source_zero": source.zero, **selection.ending(op), **factor}
-    covered = (*source.ops, conv)
     with selection.place(*covered):
         image = image_of(source.value)
         made = _pool(selection, image, "average", window, None, finish, "inside")

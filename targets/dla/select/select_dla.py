@@ -26,9 +26,9 @@ from .pools import (
     select_max_pool,
     select_mean,
     select_rescaled_max_pool,
-    sums_windows,
 )
 from .products import select_conv, select_product
+from .requantized import RequantizeRules
 from .selection import HasRules, Rule, Rules, Selection
 
 BYTES = ("i8", "ui8")
@@ -161,31 +161,9 @@ def _rule(op: Op, selection: Selection) -> Rule:
         case tri.RequantizeMean():
             return select_counted_average
         case tri.Requantize():
-            return _rule_of_sums(op, selection)
+            return REQUANTIZE.of(op, selection)
         case _:
             raise NoMatch("is no root")
-
-
-def _rule_of_sums(op: tri.Requantize, selection: Selection) -> Rule:
-    """Return the rule for what a requantisation finishes."""
-    made = selection.rewriter.find_producer(op.x)
-    match made:
-        case tri.Conv():
-            return select_average if sums_windows(made, selection) else select_conv
-        case tri.MatMul():
-            return select_product
-        case tri.ReduceSum():
-            return select_mean
-        case tri.Add() if _adds_bias(made, selection):
-            return select_product
-        case _ if type(made) in OPERATORS:
-            return select_elements
-        case _:
-            return _select_scale
-
-
-def _adds_bias(op: tri.Add, selection: Selection) -> bool:
-    return isinstance(selection.rewriter.find_producer(op.a), tri.MatMul)
 
 
 def _select_scale(op: tri.Requantize, selection: Selection) -> None:
@@ -194,3 +172,13 @@ def _select_scale(op: tri.Requantize, selection: Selection) -> None:
         select_rescaled_max_pool(op, selection)
     except NoMatch:
         select_copy(op, selection)
+
+
+REQUANTIZE = RequantizeRules(
+    conv=select_conv,
+    average=select_average,
+    product=select_product,
+    mean=select_mean,
+    elements=dict.fromkeys(OPERATORS, select_elements),
+    scale=_select_scale,
+)

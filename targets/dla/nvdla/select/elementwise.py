@@ -1,17 +1,14 @@
 """Select what SDP computes value by value: sums, products, other scales, tables."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from .....dialects import tri
 from .....dialects.core.attributes import tensor_of
-from .....dialects.core.mlir import ir
-from .....dialects.core.op import Op
 from .....dialects.core.tensor import Array
 from .....passes.rewriting import NoMatch
 from ...select.elementwise import is_lookup
-from ...select.selection import BYTE, QuantizedOperand
+from ...select.requantized import Term
+from ...select.selection import BYTE
 from ..dialect.dialect import spell
 from ..dialect.single import EXPONENTIAL_ENTRIES, Sdp, spelled
 from ..format.operations import Lut, SdpStage
@@ -23,15 +20,6 @@ _SCALE_BITS = 15
 _U64 = (1 << 64) - 1
 
 
-@dataclass(frozen=True)
-class _Term:
-    """An operand of a sum: bytes, and a factor."""
-
-    bytes: QuantizedOperand
-    multiplier: int
-    ops: tuple[Op, ...]
-
-
 def select_sum(op: tri.Requantize, selection: NvdlaSelection) -> None:
     """Select the sum of two images with factors of their own.
 
@@ -39,9 +27,9 @@ def select_sum(op: tri.Requantize, selection: NvdlaSelection) -> None:
     and the converter has what is left. y = (a * ratio + b * 2^k - offset) * scale / 2^truncate.
     """
     made = selection.sole(op.x, tri.Add)
-    a, b = (_term(value, selection) for value in (made.a, made.b))
+    a, b = (Term.scaled(value, selection) for value in (made.a, made.b))
     shape = tensor_of(op.y.type).shape
-    if any(tensor_of(each.bytes.value.type).shape != shape for each in (a, b)):
+    if any(each.shape != shape for each in (a, b)):
         raise NoMatch(f"{selection.description.name} adds images of one shape")
     if a.multiplier < b.multiplier:
         a, b = b, a
@@ -195,15 +183,3 @@ def _per_channel(numbers: Array, op: tri.Requantize, selection: NvdlaSelection) 
     if not (aligned == found[:, None, None]).all():
         raise NoMatch(f"{selection.description.name} has one factor for each channel")
     return found
-
-
-def _term(value: ir.Value, selection: NvdlaSelection) -> _Term:
-    made = selection.rewriter.find_producer(value)
-    if not isinstance(made, tri.Mul):
-        found = selection.quantized_operand(value)
-        return _Term(found, 1, found.ops)
-    multiplier = selection.rewriter.find_scalar(made.b)
-    if multiplier is None or multiplier < 0:
-        raise NoMatch(f"{selection.description.name} multiplies terms by numbers from 0 on")
-    found = selection.quantized_operand(made.a)
-    return _Term(found, int(multiplier), (*found.ops, made))

@@ -7,6 +7,7 @@ from .....dialects.core.attributes import tensor_of
 from .....dialects.core.mlir import ir
 from .....dialects.core.tensor import Shape, normalize_axes
 from .....passes.rewriting import NoMatch
+from ...select.pools import summed_windows
 from ...select.selection import QuantizedOperand
 from ...select.windows import KernelWindow
 from ..dialect.pools import Pdp
@@ -30,11 +31,7 @@ def select_max_pool(op: tri.MaxPool, selection: NvdlaSelection) -> None:
 
 def select_average(op: tri.Requantize, selection: NvdlaSelection) -> None:
     """Select the average of windows, whose sum is a convolution with ones."""
-    conv = selection.sole(op.x, tri.Conv)
-    source = selection.quantized_operand(conv.x)
-    kernel = tensor_of(conv.w.type).shape[2:]
-    window = KernelWindow.of(kernel, conv.strides, conv.dilations, conv.pads)
-    covered = (*source.ops, conv)
+    source, window, covered = summed_windows(selection.sole(op.x, tri.Conv), selection)
     with selection.place(*covered):
         y = _average(selection, op, source, window)
     selection.replaced(y, covered)

@@ -10,7 +10,7 @@ from .....dialects.core.op import Op, view
 from .....dialects.dla.dialect import TensorOp
 from .....passes.core import Pass
 from .....passes.rewriting import NoMatch, Rewriter
-from ...select.pools import sums_windows
+from ...select.requantized import RequantizeRules
 from ...select.segment_dla import Accepts, segment
 from ...select.select_dla import SelectOps, select
 from ...select.selection import Rule
@@ -89,26 +89,16 @@ class _Select(SelectOps):
             case tri.StorageCast() if normalizes(op, selection):
                 yield select_lrn
             case tri.Requantize():
-                yield _rule_of_sums(op, selection)
+                yield REQUANTIZE.of(op, selection)
             case _:
                 raise NoMatch("is no root")
 
 
-def _rule_of_sums(op: tri.Requantize, selection: NvdlaSelection) -> Rule:
-    """Return the rule for what a requantisation finishes."""
-    made = selection.rewriter.find_producer(op.x)
-    match made:
-        case tri.Conv():
-            return select_average if sums_windows(made, selection) else select_conv
-        case tri.MatMul():
-            return select_product
-        case tri.ReduceSum():
-            return select_mean
-        case tri.Add() if isinstance(selection.rewriter.find_producer(made.a), tri.MatMul):
-            return select_product
-        case tri.Add():
-            return select_sum
-        case tri.Mul():
-            return select_elements
-        case _:
-            return select_scale
+REQUANTIZE = RequantizeRules(
+    conv=select_conv,
+    average=select_average,
+    product=select_product,
+    mean=select_mean,
+    elements={tri.Add: select_sum, tri.Mul: select_elements},
+    scale=select_scale,
+)

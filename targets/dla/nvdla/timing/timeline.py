@@ -5,7 +5,7 @@ ended, and starts when the last one has, and what it waits for. Operations that 
 as long as the slowest of them.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ...core.simulator import PacketRun, Report
@@ -44,9 +44,10 @@ def task_time(task: DlaTask, configuration: Configuration) -> TaskTime:
     starts: dict[int, int] = {}
     queues: list[list[int]] = [[] for _ in ENGINE_TYPES]
     runs: list[PacketRun] = []
+    notifiers = _notifiers(task.operations)
     for chain in replay(task.operations, task.network.heads).chains:
         members = [task.operations[number] for number in chain]
-        start = max(_ready(each, task.operations, queues, starts, ends) for each in members)
+        start = max(_ready(each, notifiers, queues, starts, ends) for each in members)
         end = start + max(costs[number].cycles for number in chain)
         for each in members:
             queues[each.engine].append(each.number)
@@ -64,21 +65,27 @@ def _place(run: PacketRun) -> tuple[int, int]:
     return run.start, run.number
 
 
+def _notifiers(operations: Sequence[Operation]) -> Mapping[int, list[tuple[Operation, int]]]:
+    """Return the operations that notify each one, and of which event."""
+    found: dict[int, list[tuple[Operation, int]]] = {}
+    for each in operations:
+        for consumer in each.dependency.consumers:
+            found.setdefault(consumer.operation, []).append((each, consumer.event))
+    return found
+
+
 def _ready(
     operation: Operation,
-    operations: Sequence[Operation],
+    notifiers: Mapping[int, list[tuple[Operation, int]]],
     queues: Sequence[Sequence[int]],
     starts: dict[int, int],
     ends: dict[int, int],
 ) -> int:
     """Return the cycle from which an operation can run: its engine is free, it was notified."""
     ready = [ends[number] for number in queues[operation.engine][-1:]]
-    for other in operations:
-        if other.number not in ends:
-            continue
-        for consumer in other.dependency.consumers:
-            if consumer.operation == operation.number:
-                ready.append(_notified(other, consumer.event, queues, starts, ends))
+    for other, event in notifiers.get(operation.number, ()):
+        if other.number in ends:
+            ready.append(_notified(other, event, queues, starts, ends))
     return max(ready, default=0)
 
 
