@@ -13,14 +13,35 @@ JOB, THREAD, ROW, COUNTER, WORDS = range(5)
 """The words that `CONCURRENT` is called with, and how many these are."""
 
 
-def call_end(parts: Parts) -> str:
-    """Return the lines that find the row behind one: `row_behind` behind `first`, its arguments."""
-    return f"""{number("argument_words", 3)}
+def read_row(parts: Parts) -> str:
+    """Return the lines that read the head of `row`, and find what follows its arguments and it."""
+    return f"""{load_word("caller", "%row", 1)}
+  {load_word("arguments", "%row", 2)}
+  {load_word("phases", "%row", 3)}
+  {skip_words("first", "%row", HEADER)}
+  {number("argument_words", 3)}
   {number("phase_words", parts.inline)}
   %of_arguments = llvm.mul %arguments, %argument_words : i64
   %of_phases = llvm.mul %phases, %phase_words : i64
   %of_call = llvm.add %of_arguments, %of_phases : i64
   %row_behind = llvm.getelementptr %first[%of_call] : (!llvm.ptr, i64) -> !llvm.ptr, i64"""
+
+
+def bind_row() -> str:
+    """Return the lines that bind the pointers of `row`, and find what calls its kernel."""
+    return f"""%ranges_of_call = llvm.call @{BIND}(%job, %thread, %table, %row)
+      : (!llvm.ptr, i64, !llvm.ptr, !llvm.ptr) -> !llvm.ptr
+  %at_calls = llvm.getelementptr %functions[%caller] : {ELEMENT}
+  %calls = llvm.load %at_calls : !llvm.ptr -> !llvm.ptr
+  llvm.br ^phase(%zero, %counter, %ranges_of_call : i64, i64, !llvm.ptr)"""
+
+
+def next_phase(parts: Parts) -> str:
+    """Return the lines that go on to the phase behind one."""
+    return f"""%next_phase = llvm.add %phase, %one : i64
+  %next_chunks = llvm.add %chunks, %one : i64
+  {skip_words("next_range", "%range", parts.inline)}
+  llvm.br ^phase(%next_phase, %next_chunks, %next_range : i64, i64, !llvm.ptr)"""
 
 
 def bind_function(parts: Parts) -> str:
@@ -94,21 +115,13 @@ def concurrent_function(arity: int, parts: Parts) -> str:
   %left = llvm.icmp "slt" %number, %end : i64
   llvm.cond_br %left, ^look, ^end
 ^look:
-  {load_word("caller", "%row", 1)}
-  {load_word("arguments", "%row", 2)}
-  {load_word("phases", "%row", 3)}
-  {skip_words("first", "%row", HEADER)}
-  {call_end(parts)}
+  {read_row(parts)}
   %number_behind = llvm.add %number, %one : i64
   %counter_behind = llvm.add %counter, %phases : i64
   %mine = llvm.icmp "sge" %number, %begin : i64
   llvm.cond_br %mine, ^bind, ^over
 ^bind:
-  %ranges_of_call = llvm.call @{BIND}(%job, %thread, %table, %row)
-      : (!llvm.ptr, i64, !llvm.ptr, !llvm.ptr) -> !llvm.ptr
-  %at_calls = llvm.getelementptr %functions[%caller] : {ELEMENT}
-  %calls = llvm.load %at_calls : !llvm.ptr -> !llvm.ptr
-  llvm.br ^phase(%zero, %counter, %ranges_of_call : i64, i64, !llvm.ptr)
+  {bind_row()}
 ^phase(%phase: i64, %chunks: i64, %range: !llvm.ptr):
   %work = llvm.icmp "slt" %phase, %phases : i64
   llvm.cond_br %work, ^do, ^over
@@ -116,10 +129,7 @@ def concurrent_function(arity: int, parts: Parts) -> str:
   {parts.range}
   llvm.call %calls(%table, %phase, %zero, %iterations)
       : !llvm.ptr, (!llvm.ptr, i64, i64, i64) -> ()
-  %next_phase = llvm.add %phase, %one : i64
-  %next_chunks = llvm.add %chunks, %one : i64
-  {skip_words("next_range", "%range", parts.inline)}
-  llvm.br ^phase(%next_phase, %next_chunks, %next_range : i64, i64, !llvm.ptr)
+  {next_phase(parts)}
 ^over:
   llvm.br ^call(%number_behind, %counter_behind, %row_behind : i64, i64, !llvm.ptr)
 ^end:

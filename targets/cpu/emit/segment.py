@@ -10,11 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ....dialects.core.sizes.atoms import Size
-from ....runtime.cpu.calls_one_by_one import HEADER, words_of
+from ....runtime.cpu.calls_one_by_one import words_of
 from ....runtime.cpu.thread_pool import Job, Observed
 from .call_table import CallTable, KernelCall, caller_of
 from .row_functions import (
-    BIND,
     CONCURRENT,
     COUNTER,
     JOB,
@@ -22,12 +21,13 @@ from .row_functions import (
     THREAD,
     WORDS,
     bind_function,
-    call_end,
+    bind_row,
     concurrent_function,
+    next_phase,
+    read_row,
 )
 from .table_text import (
     CONSTANT_PARTS,
-    ELEMENT,
     JOB_PARTS,
     NAME,
     Parts,
@@ -184,14 +184,10 @@ def _program(calls: int, arity: int, parts: Parts) -> str:
   %left = llvm.icmp "slt" %number, %count : i64
   llvm.cond_br %left, ^kernel, ^end
 ^kernel:
-  {load_word("caller", "%row", 1)}
-  {load_word("arguments", "%row", 2)}
-  {load_word("phases", "%row", 3)}
-  {skip_words("first", "%row", HEADER)}
+  {read_row(parts)}
   {skip_words("watches", "%observed", Observed.CALLS)}
   %watch_at = llvm.mul %number, %stride : i64
   %watch = llvm.getelementptr %watches[%watch_at] : (!llvm.ptr, i64) -> !llvm.ptr, i64
-  {call_end(parts)}
   %is_made = llvm.icmp "ne" %made, %zero : i64
   %others_made = llvm.sub %made, %one : i64
   llvm.cond_br %is_made, ^skip(%others_made : i64), ^look
@@ -222,11 +218,7 @@ def _program(calls: int, arity: int, parts: Parts) -> str:
   llvm.br ^call(%number_behind, %counter_behind, %row_behind, %still_made
       : i64, i64, !llvm.ptr, i64)
 ^bound:
-  %ranges_of_call = llvm.call @{BIND}(%job, %thread, %table, %row)
-      : (!llvm.ptr, i64, !llvm.ptr, !llvm.ptr) -> !llvm.ptr
-  %at_calls = llvm.getelementptr %functions[%caller] : {ELEMENT}
-  %calls = llvm.load %at_calls : !llvm.ptr -> !llvm.ptr
-  llvm.br ^phase(%zero, %counter, %ranges_of_call : i64, i64, !llvm.ptr)
+  {bind_row()}
 ^phase(%phase: i64, %chunks: i64, %range: !llvm.ptr):
   %work = llvm.icmp "slt" %phase, %phases : i64
   %next_call = llvm.add %number, %one : i64
@@ -242,10 +234,7 @@ def _program(calls: int, arity: int, parts: Parts) -> str:
   {parts.range}
   llvm.call @share(%job, %run, %chunks, %iterations, %limit, %calls, %table, %phase)
       : (!llvm.ptr, i64, i64, i64, i64, !llvm.ptr, !llvm.ptr, i64) -> ()
-  %next_phase = llvm.add %phase, %one : i64
-  %next_chunks = llvm.add %chunks, %one : i64
-  {skip_words("next_range", "%range", parts.inline)}
-  llvm.br ^phase(%next_phase, %next_chunks, %next_range : i64, i64, !llvm.ptr)
+  {next_phase(parts)}
 ^end:
   llvm.return
 }}
