@@ -139,7 +139,6 @@ class CSource:
         text = (TEMPLATES / template).read_text()
         onnc = (TEMPLATES / "onnc.h").read_text() + "\n" if self.onnc else ""
         text = text.replace("@onnc_header@", onnc)
-        text = text.replace("@client_memory@", (TEMPLATES / "memory.c").read_text())
         for key, value in self._fixed.items():
             text = text.replace(f"@{key}@", value)
         return text
@@ -165,6 +164,7 @@ class CSource:
             "file": self.name,
             "weight_file": self.weight_file,
             "title": comment(f"{manifest.source or 'a model'}, for {self.machine.name}"),
+            "client_memory": (TEMPLATES / "memory.c").read_text(),
             "ports": "\n".join([*size_macros(self.name, inputs, outputs), ""]),
             "prepared": str(memory.prepared_bytes),
             "phases": str(sum(step.phases for step in steps)),

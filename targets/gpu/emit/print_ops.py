@@ -85,8 +85,8 @@ def _unary(printer: Printer, op: tile.Unary) -> str:
         return f"-{x}"
     if op.function == "not":
         return _inverted(x, printer.tile(op.x).dtype)
-    if printer.strict and op.function in STRICT and printer.tile(op.x).dtype == "f32":
-        return f"{STRICT[op.function]}({x})"
+    if rounded := _rounded(printer, op.function, printer.tile(op.x).dtype):
+        return f"{rounded}({x})"
     return f"tl.{op.function}({x})"
 
 
@@ -103,10 +103,16 @@ def _binary(printer: Printer, op: tile.Binary) -> str:
         nans = ", propagate_nan=tl.PropagateNan.ALL" if is_float(dtype) else ""
         text = f"tl.{op.function}imum({a}, {b}{nans})"
         return f"{text}.to(tl.bfloat16)" if dtype == "bf16" else text
-    rounded = {**NEAREST, **STRICT} if printer.strict else NEAREST
-    if op.function in rounded and dtype == "f32":
-        return f"{rounded[op.function]}({a}, {b})"
+    if rounded := _rounded(printer, op.function, dtype):
+        return f"{rounded}({a}, {b})"
     return f"{a} {SIGNS[op.function]} {b}"
+
+
+def _rounded(printer: Printer, function: str, dtype: str) -> str | None:
+    """Return the spelling of a function that must be rounded to nearest, else None."""
+    if dtype != "f32":
+        return None
+    return NEAREST.get(function) or (STRICT.get(function) if printer.strict else None)
 
 
 def _where(printer: Printer, op: tile.Where) -> str:
