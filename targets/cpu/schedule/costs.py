@@ -33,7 +33,7 @@ TRANSFORM = 80.0  # a vector of transformed tiles of one channel, or of products
 FETCH = 0.16  # a byte of transformed kernels
 BLOCKED_TRANSFORM = 90.0  # a vector of channels of a tile, or of its outputs
 
-FAR = (0.5, 16.0)
+FAR = (0.5, 8.0)
 """The extra cost of loading a vector of a panel that outgrows the first cache, or a quarter of the
 second one."""
 
