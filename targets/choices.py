@@ -23,8 +23,8 @@ EXPORT, PNNX = "export", "pnnx"
 CONVERTERS = (EXPORT, PNNX)
 """What reads a torch module: `torch.export`, or the program `pnnx`."""
 
-WINOGRAD_ERROR = 2e-6
-"""What a layer may lose by Winograd's method unless the user says otherwise: 2x2 tiles fit."""
+WINOGRAD_ERROR = 6e-6
+"""What a layer may lose by Winograd's method unless the user says otherwise: 4x4 tiles fit."""
 
 LEVELS = (0, 1, 2)
 """The levels of optimisation."""

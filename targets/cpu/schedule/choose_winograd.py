@@ -18,7 +18,7 @@ from .tiles import choose_tile
 class ChooseWinograd(Pass):
     """Run 3x3 convolutions of stride 1 with constant kernels by Winograd's method, where it pays.
 
-    `error` is the error allowed to a layer, relative to its largest output: 4x4 tiles need 2e-5,
+    `error` is the error allowed to a layer, relative to its largest output: 4x4 tiles need 6e-6,
     2x2 tiles 1e-6. The attribute of an op may fix its schedule. `machine` is the machine of the
     kernels. Kernels are transformed, to a larger size, when the package is loaded.
 

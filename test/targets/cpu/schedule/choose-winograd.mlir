@@ -1,8 +1,8 @@
-// RUN: trivium-opt %s --choose-winograd=machine=x86-64-v4 | FileCheck %s
-// RUN: trivium-opt %s --choose-winograd='error=2e-5 machine=x86-64-v3' | FileCheck %s --check-prefix=LOOSE
+// RUN: trivium-opt %s --choose-winograd='error=2e-6 machine=x86-64-v4' | FileCheck %s
+// RUN: trivium-opt %s --choose-winograd=machine=x86-64-v3 | FileCheck %s --check-prefix=LOOSE
 // RUN: trivium-opt %s --choose-winograd=error=0 | FileCheck %s --check-prefix=STRICT
 
-// Enough channels, stride one: small tiles by default, large ones where the error is allowed.
+// Enough channels, stride one: large tiles by default, small ones where less error is allowed.
 // So many outputs are multiplied at a time as the machine's registers hold sums. The 9 taps of each
 // kernel stay constants; they become 16 numbers when a package is loaded. 32 outputs are 2 blocks of
 // 11 and one of 10.

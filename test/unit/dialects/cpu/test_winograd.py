@@ -17,7 +17,7 @@ def normal(*shape: int) -> np.ndarray:
 
 @pytest.mark.parametrize("pads", [(0, 0, 0, 0), (1, 1, 1, 1), (2, 0, 1, 2)])
 @pytest.mark.parametrize("sizes", [(3, 4), (9, 17), (14, 14)])
-@pytest.mark.parametrize(("tile", "error"), [(2, 1e-6), (4, 2e-5)])
+@pytest.mark.parametrize(("tile", "error"), [(2, 1e-6), (4, 6e-6)])
 def test_winograd_convolves(
     tile: int, error: float, sizes: tuple[int, int], pads: tuple[int, ...]
 ) -> None:
@@ -93,7 +93,7 @@ def test_lanes_see_their_own_group(channels: int) -> None:
     np.testing.assert_array_equal(cpu.Unblock().reference(y), plain)
 
 
-@pytest.mark.parametrize(("tile", "error"), [(2, 1e-6), (4, 2e-5)])
+@pytest.mark.parametrize(("tile", "error"), [(2, 1e-6), (4, 6e-6)])
 @pytest.mark.parametrize("sizes", [(4, 8), (5, 7)])
 def test_blocked_winograd_convolves(tile: int, error: float, sizes: tuple[int, int]) -> None:
     reach = [cpu.whole_tiles(size, tile) + 2 for size in sizes]
