@@ -23,6 +23,7 @@ LOAD = 2.3  # a vector of a panel, or a number for all lanes
 WIDEN = 6.0  # a vector of a panel of f16 or bf16, which is converted to f32
 COPY = 23.0  # a vector into a panel
 WINDOW = 37.0  # a vector of windows into a panel
+STRIDED_WINDOW = 110.0  # one of windows that are further apart
 REREAD = 0.51  # a byte of weights that the caches have lost
 LINE = 3.9  # a cache line of pixels
 TRANSPOSE = 44.0  # a vector of results stored by pixels
@@ -189,7 +190,7 @@ def _winograd_cost(tile: int, product: Product, machine: Machine) -> float:
 def _reading(work: _Work, product: Product) -> float:
     """Return the cost of reading a vector of pixels for the first time."""
     if product.moved:
-        return WINDOW
+        return STRIDED_WINDOW if product.strided else WINDOW
     if work.tiles > 1:
         return COPY
     return SCATTERED if product.depth > PAGES else 0.0

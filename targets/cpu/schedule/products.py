@@ -31,6 +31,7 @@ class Product:
     taps: Shape = ()
     image: Shape = ()
     moved: bool = False
+    strided: bool = False
     plain: bool = False  # strides and dilations of 1
     seen: int = 0  # pixels of the input, padding included
     blocked: bool = False  # a convolution to a blocked image
@@ -99,6 +100,7 @@ def _convolution(op: tri.Conv) -> Product | None:
         taps=tuple(taps),
         image=y.shape[2:],
         moved=padded or strided,
+        strided=strided,
         plain=not strided and set(op.dilations) <= {1},
         seen=math.prod(
             (count - 1) * stride + (size - 1) * dilation + 1
