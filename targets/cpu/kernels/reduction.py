@@ -1,7 +1,8 @@
 """`Reduction`: how partial results of a reduction are combined, in vectors and across lanes."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 from ....dialects.core.mlir import ir
@@ -46,6 +47,21 @@ class Reduction:
             return a * b
         # x86 looks at the left one for NaN: at a new element, while the others are combined.
         return b.maximum(a) if self.kind == "max" else b.minimum(a)
+
+    def combine_all(self, values: Sequence[Value]) -> Value:
+        """Emit the combination of some partial results.
+
+        The extreme of floats is that of numbers, unless any is NaN: one comparison tells of two.
+        """
+        if not self.is_unordered or not values[0].is_float or is_strict():
+            return reduce(self.combine, values)
+        numbers = reduce(self._select, values)
+        pairs = zip(values[::2], [*values[1::2], values[-1]][: len(values[::2])], strict=True)
+        unordered = reduce(Value.logical_or, [a.is_unordered(b) for a, b in pairs])
+        return unordered.select(numbers.like(float("nan")), numbers)
+
+    def _select(self, a: Value, b: Value) -> Value:
+        return (a.greater(b) if self.kind == "max" else a.less(b)).select(a, b)
 
     def identity(self, width: int) -> Value:
         """Emit the neutral element in all lanes of a vector."""

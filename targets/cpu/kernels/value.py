@@ -234,7 +234,11 @@ class Value(Arithmetic["Value"]):
         return self if self.kind == "uint" else self.with_ssa(math.absi(self.ssa))
 
     def is_nan(self) -> "Value":
-        return Value(arith.cmpf(arith.CmpFPredicate.UNO, self.ssa, self.ssa), "i1")
+        return self.is_unordered(self)
+
+    def is_unordered(self, other: "Value") -> "Value":
+        """Return whether either is NaN."""
+        return Value(arith.cmpf(arith.CmpFPredicate.UNO, self.ssa, other.ssa), "i1")
 
     # -- bits and choice ----------------------------------------------------------------------
 

@@ -6,7 +6,7 @@ input are not visited, and the joined row has the border that its windows reach 
 
 import functools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from ....dialects import tri
@@ -53,6 +53,12 @@ class Span:
         first = ((IndexExpr(self.low) - start).maximum(0) + (step - 1)) // step
         last = ((IndexExpr(self.high) - start).maximum(0) + (step - 1)) // step
         return first, (last.minimum(self.taps) - first).maximum(0)
+
+    @property
+    def is_whole(self) -> bool:
+        """Return whether windows are the elements, as those of the channels in a block are."""
+        moves = (self.taps, self.stride, self.begin) != (1, 1, 0)
+        return not moves and self.low == 0 and self.windows == self.high
 
     def always_sees(self) -> bool:
         """Return whether each window surely has an element of the input."""
@@ -126,17 +132,80 @@ def _pool(
 ) -> None:
     *outer, last = _spans(op, x.shape[2:], y.shape[2:], padded=False)
     width = kernel.lanes(how.dtype)
-    row = _Row(kernel, last, how, width)
+    row = None if last.is_whole else _Row(kernel, last, how, width)
 
     def windows(at: list[IndexExpr]) -> None:
-        row.join(x, at[:2], outer, at[2:])
-        each_vector(
-            (last.windows,),
-            width,
-            lambda i, lanes: y.store(finish(row.read(i[0]), [*at, *i], lanes), [*at, *i], lanes),
-        )
+        joined = _Joined(how, x, at[:2], outer, at[2:])
+        if row is not None:
+            row.fill(joined)
 
-    each(y.shape[:-1], windows)
+        def store(i: list[IndexExpr], lanes: Lanes | None) -> None:
+            value = joined.load(i[0], lanes) if row is None else row.read(i[0])
+            y.store(finish(value, [*at, *i], lanes), [*at, *i], lanes)
+
+        each_vector((last.windows,), width, store)
+
+    if row is None and len(outer) > 1:
+        *shape, line = y.shape[:-1]
+        each(tuple(shape), lambda at: for_each(line, lambda i: windows([*at, i])))
+    else:
+        each(y.shape[:-1], windows)
+
+
+class _Joined:
+    """All rows that windows at one place of the outer axes see, combined to one row."""
+
+    def __init__(
+        self,
+        how: Reduction,
+        x: Buffer,
+        leading: list[IndexExpr],
+        outer: Sequence[Span],
+        windows: list[IndexExpr],
+    ) -> None:
+        self.how, self.x, self.leading, self.outer = how, x, leading, outer
+        self.starts = [span.start(window) for span, window in zip(outer, windows, strict=True)]
+        self.visible = [span.visible(window) for span, window in zip(outer, windows, strict=True)]
+        # An extreme is the same where its last row counts again: no loop has to find the number.
+        few = math.prod(span.taps for span in outer) <= UNROLLED
+        self.again = how.is_unordered and few and all(span.always_sees() for span in outer)
+
+    def load(self, column: IndexExpr, lanes: Lanes | None) -> Value:
+        """Return neighbours of the row from a column on."""
+        if self.again:
+            return self.how.combine_all(list(self._elements([], column, lanes)))
+        start = self.how.identity(lanes.width if lanes else 1)
+        start = start if lanes else self.how.across(start)
+
+        def rows(spans: int, places: list[IndexExpr], now: list[Value]) -> list[Value]:
+            if spans == len(self.outer):
+                return [self.how.combine(now[0], self._element(places, column, lanes))]
+
+            def tap(i: IndexExpr, now: list[Value]) -> list[Value]:
+                return rows(spans + 1, [*places, self._place(spans, i)], now)
+
+            return carry(self.visible[spans][1], now, tap)
+
+        return rows(0, [], [start])[0]
+
+    def _elements(
+        self, places: list[IndexExpr], column: IndexExpr, lanes: Lanes | None
+    ) -> Iterator[Value]:
+        """Load all taps of the outer axes; those outside are the last one inside, again."""
+        if len(places) == len(self.outer):
+            yield self._element(places, column, lanes)
+            return
+        spans = len(places)
+        for t in range(self.outer[spans].taps):
+            place = self._place(spans, (self.visible[spans][1] - 1).minimum(t))
+            yield from self._elements([*places, place], column, lanes)
+
+    def _element(self, places: list[IndexExpr], column: IndexExpr, lanes: Lanes | None) -> Value:
+        return self.how.element(self.x.load([*self.leading, *places, column], lanes))
+
+    def _place(self, spans: int, tap: IndexExpr) -> IndexExpr:
+        span = self.outer[spans]
+        return self.starts[spans] + (self.visible[spans][0] + tap) * span.dilation
 
 
 class _Row:
@@ -156,35 +225,11 @@ class _Row:
     def _store(self, value: Value, at: IndexExpr, lanes: Lanes | None) -> None:
         self.memory.store(value, [at], lanes)
 
-    def join(
-        self, x: Buffer, leading: list[IndexExpr], outer: Sequence[Span], windows: list[IndexExpr]
-    ) -> None:
-        """Combine all rows that windows at one place of the outer axes see."""
-        visible = [span.visible(window) for span, window in zip(outer, windows, strict=True)]
-        # An extreme is the same where its last row counts again: no loop has to find the number.
-        again = self.how.is_unordered and math.prod(span.taps for span in outer) <= UNROLLED
-        again = again and all(span.always_sees() for span in outer)
+    def fill(self, joined: _Joined) -> None:
+        """Take the elements of another row."""
 
         def columns(at: list[IndexExpr], lanes: Lanes | None) -> None:
-            start = self.how.identity(lanes.width if lanes else 1)
-            start = start if lanes else self.how.across(start)
-
-            def rows(spans: int, places: list[IndexExpr], now: list[Value]) -> list[Value]:
-                if spans == len(outer):
-                    element = self.how.element(x.load([*leading, *places, at[0]], lanes))
-                    return [self.how.combine(now[0], element)]
-                first, count = visible[spans]
-                base = outer[spans].start(windows[spans]) + first * outer[spans].dilation
-
-                def tap(i: IndexExpr, now: list[Value]) -> list[Value]:
-                    return rows(spans + 1, [*places, base + i * outer[spans].dilation], now)
-
-                if again:
-                    taps = range(outer[spans].taps)
-                    return functools.reduce(lambda n, t: tap((count - 1).minimum(t), n), taps, now)
-                return carry(count, now, tap)
-
-            self._store(rows(0, [], [start])[0], at[0] + self.span.begin, lanes)
+            self._store(joined.load(at[0], lanes), at[0] + self.span.begin, lanes)
 
         each_vector((self.span.high,), self.width, columns)
 

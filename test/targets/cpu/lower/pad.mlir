@@ -7,8 +7,11 @@
 // CHECK:           %[[BORDER:.*]] = arith.constant dense<2.500000e+00>
 // CHECK:           vector.maskedstore %[[Y]][{{.*}}], %{{.*}}, %[[BORDER]]
 // CHECK:           %[[ROW:.*]] = vector.load %[[X]]
-// CHECK:           arith.maximumf %[[ROW]], %{{.*}} fastmath<nsz>
-// CHECK:           %[[BOTH:.*]] = arith.maximumf
+// CHECK:           %[[NEXT:.*]] = vector.load %[[X]]
+// CHECK:           %[[MORE:.*]] = arith.cmpf ogt, %[[ROW]], %[[NEXT]]
+// CHECK:           %[[MOST:.*]] = arith.select %[[MORE]], %[[ROW]], %[[NEXT]]
+// CHECK:           %[[NAN:.*]] = arith.cmpf uno, %[[ROW]], %[[NEXT]]
+// CHECK:           %[[BOTH:.*]] = arith.select %[[NAN]], %{{.*}}, %[[MOST]]
 // CHECK:           vector.store %[[BOTH]]
 // CHECK:           %[[LARGEST:.*]] = arith.maximumf
 // CHECK:           vector.maskedstore %[[Y]][{{.*}}], %{{.*}}, %[[LARGEST]]
