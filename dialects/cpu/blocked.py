@@ -11,7 +11,7 @@ import numpy as np
 from ..core.errors import Invalid
 from ..core.fields import Operand, Result
 from ..core.sizes.atoms import Size
-from ..core.sizes.checks import need_divides, need_same
+from ..core.sizes.checks import need, need_divides, need_same
 from ..core.tensor import Array, Shape, Tensor, same_dtype
 from ..tri.image.conv import Conv
 from .conv import pack_kernel_columns, unpack_kernel_columns
@@ -94,16 +94,19 @@ class BlockedConv(BlockedKernelConv):
     `x` is a blocked image, or a plain one where there is one group. `w` is [panels, taps * channels
     of a group, outputs of a panel]: of each of `group` groups as many panels, made by
     `pack_group_columns`. `b` is [outputs]. Code works on `rows` pixels at a time; 0 leaves that
-    open.
+    open. `border`, begins of all axes, then ends, says how far from its edges the image is zero,
+    whatever was put there: code may pass over it.
     """
 
     outputs: int
     lanes: int
     group: int = 1
     rows: int = 0
+    border: tuple[int, ...] = ()
 
     def infer(self, x: Tensor, w: Tensor, b: Tensor | None = None) -> Tensor:
         need_count("rows", self.rows)
+        self._check_border(x)
         blocked = x.rank == len(self.kernel) + 3
         if self.group > 1 and not blocked:
             raise Invalid(f"has {self.group} groups, must have 1 for an image that is not blocked")
@@ -117,6 +120,17 @@ class BlockedConv(BlockedKernelConv):
         image = Unblock().reference(x) if x.ndim == len(self.kernel) + 3 else x
         kernels = unpack_group_columns(w, self.outputs, self.group, self.kernel)
         return self.convolve_blocked(image, kernels, b, self.lanes, self.group)
+
+    def _check_border(self, x: Tensor) -> None:
+        rank = len(self.kernel)
+        if self.border and len(self.border) != 2 * rank:
+            raise Invalid(f"border has {len(self.border)} numbers, must have {2 * rank} or none")
+        for size, begin, end in zip(
+            x.shape[2:], self.border[:rank], self.border[rank:], strict=False
+        ):
+            fault = f"border is {begin} and {end}, must be within a size of {size}"
+            need(min(begin, end), 0, fault)
+            need(size, begin + end, fault)
 
 
 class LaneConv(BlockedKernelConv):

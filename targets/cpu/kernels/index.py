@@ -4,6 +4,7 @@ import operator
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from typing import Any
 
 from ....dialects.core.mlir import ir, upstream
@@ -280,16 +281,28 @@ def carry_while(
     return numbers(loop.results)
 
 
+@dataclass(frozen=True)
+class Span:
+    """Name the indices from `first` to `end` - 1."""
+
+    first: IndexExpr
+    end: IndexExpr
+
+
 def carry_nest(
-    shape: Sequence[int], initial: Carried, body: Callable[[list[IndexExpr], Carried], Carried]
+    shape: Sequence[Size | Span],
+    initial: Carried,
+    body: Callable[[list[IndexExpr], Carried], Carried],
 ) -> Carried:
     """Emit a loop nest that carries numbers through all of its trips."""
     if not shape:
         return body([], initial)
+    first, end = (s.first, s.end) if isinstance(s := shape[0], Span) else (0, s)
     return carry(
-        shape[0],
+        end,
         initial,
         lambda i, now: carry_nest(shape[1:], now, lambda rest, inner: body([i, *rest], inner)),
+        start=first,
     )
 
 

@@ -126,6 +126,7 @@ def _dense(op: tri.Conv, product: Product, blocks: Blocks) -> Form:
             lanes=lanes,
             group=op.group,
             rows=schedule.rows,
+            border=_unseen(op),
             **_window(op),
         )
 
@@ -157,6 +158,12 @@ def _bordered(image: ir.Value, pads: Shape) -> ir.Value:
     after = (0,) * (tensor_of(image.type).rank - 2 - rank)
     whole = (0, 0, *pads[:rank], *after, 0, 0, *pads[rank:], *after)
     return tri.Pad.build(image, pads=whole).y
+
+
+def _unseen(op: tri.Conv) -> Shape:
+    """Return the border that code passes over: that of taps far apart, if any."""
+    static = tensor_of(op.y.type).is_static
+    return op.pads if any(op.pads) and max(op.dilations) > 1 and static else ()
 
 
 def _border_cost(op: tri.Conv, blocks: Blocks) -> float:

@@ -24,6 +24,24 @@ func.func @unblock_needs_blocks(%x: tensor<6x2xf32>) {
 
 // -----
 
+func.func @border_of_one_axis(%x: tensor<1x1x8x9x4xf32>, %w: tensor<1x36x8xf32>) {
+  // expected-error @below {{'cpu.blocked_conv' op border has 2 numbers, must have 4 or none}}
+  %0 = "cpu.blocked_conv"(%x, %w) {border = array<i64: 1, 1>, dilations = array<i64: 1, 1>, kernel = array<i64: 3, 3>, lanes = 4, outputs = 8, strides = array<i64: 1, 1>}
+      : (tensor<1x1x8x9x4xf32>, tensor<1x36x8xf32>) -> tensor<1x2x6x7x4xf32>
+  return
+}
+
+// -----
+
+func.func @border_is_larger_than_the_image(%x: tensor<1x1x8x9x4xf32>, %w: tensor<1x36x8xf32>) {
+  // expected-error @below {{'cpu.blocked_conv' op border is 5 and 4, must be within a size of 8}}
+  %0 = "cpu.blocked_conv"(%x, %w) {border = array<i64: 5, 0, 4, 0>, dilations = array<i64: 1, 1>, kernel = array<i64: 3, 3>, lanes = 4, outputs = 8, strides = array<i64: 1, 1>}
+      : (tensor<1x1x8x9x4xf32>, tensor<1x36x8xf32>) -> tensor<1x2x6x7x4xf32>
+  return
+}
+
+// -----
+
 func.func @plain_image_in_groups(%x: tensor<1x4x8x9xf32>, %w: tensor<2x18x4xf32>) {
   // expected-error @below {{'cpu.blocked_conv' op has 2 groups, must have 1 for an image that is not blocked}}
   %0 = "cpu.blocked_conv"(%x, %w) {dilations = array<i64: 1, 1>, kernel = array<i64: 3, 3>, lanes = 4, outputs = 8, strides = array<i64: 1, 1>, group = 2}

@@ -23,6 +23,14 @@ func.func @blocked_conv(%x: tensor<1x1x8x9x4xf32>, %w: tensor<1x36x8xf32>, %b: t
 }
 
 // The image need not be blocked: three channels do not fill a block.
+// CHECK-LABEL: func.func @blocked_conv_with_a_border
+// CHECK:         "cpu.blocked_conv"{{.*}}border = array<i64: 2, 0, 2, 1>{{.*}}dilations = array<i64: 2, 2>
+func.func @blocked_conv_with_a_border(%x: tensor<1x1x8x9x4xf32>, %w: tensor<1x36x8xf32>) -> tensor<1x2x4x5x4xf32> {
+  %0 = "cpu.blocked_conv"(%x, %w) {border = array<i64: 2, 0, 2, 1>, dilations = array<i64: 2, 2>, kernel = array<i64: 3, 3>, lanes = 4, outputs = 8, strides = array<i64: 1, 1>}
+      : (tensor<1x1x8x9x4xf32>, tensor<1x36x8xf32>) -> tensor<1x2x4x5x4xf32>
+  return %0 : tensor<1x2x4x5x4xf32>
+}
+
 // CHECK-LABEL: func.func @blocked_conv_of_plain_image
 // CHECK:         "cpu.blocked_conv"{{.*}} : (tensor<1x3x8x9xf32>, tensor<1x27x8xf32>) -> tensor<1x2x6x7x4xf32>
 func.func @blocked_conv_of_plain_image(%x: tensor<1x3x8x9xf32>, %w: tensor<1x27x8xf32>) -> tensor<1x2x6x7x4xf32> {

@@ -179,7 +179,16 @@ def blocked_conv(pick: Pick) -> Example:
     packed = cpu.pack_group_columns(w, group, lanes * pick.between(1, 2))
     window = {"strides": pick.ints(rank, 1, 3), "dilations": pick.ints(rank, 1, 2)}
     more = {"outputs": outputs, "lanes": lanes, "group": group, "kernel": kernel}
+    if pick.one(False, True):
+        x, more["border"] = _with_border(pick, x, rank)
     return Example((x, packed, pick.maybe(pick.array((outputs,), "f32"))), more | window)
+
+
+def _with_border(pick: Pick, x: Array, rank: int) -> tuple[Array, tuple[int, ...]]:
+    """Put zeros around the pixels of a blocked image."""
+    begins, ends = pick.ints(rank, 0, 4), pick.ints(rank, 0, 4)
+    around = [(0, 0), (0, 0), *zip(begins, ends, strict=True), (0, 0)]
+    return np.pad(x, around), (*begins, *ends)
 
 
 def blocked_conv_transpose(pick: Pick) -> Example:

@@ -8,11 +8,12 @@ import numpy as np
 
 from .....dialects.core.machine import Machine
 from .....dialects.core.mlir import ir
+from .....dialects.core.sizes.atoms import Size
 from .....dialects.core.sizes.substitution import likely
-from .....dialects.core.tensor import DTYPES, Shape
+from .....dialects.core.tensor import DTYPES
 from .....dialects.cpu.block_quantized import BYTES, BlockLayout
 from ..buffer import Buffer, Lanes, zero
-from ..index import Carried, IndexExpr, carry
+from ..index import Carried, IndexExpr, Span, carry
 from ..value import Value, arith, element_type, llvm
 from .panels import AHEAD, STREAMED, Panel, Step
 
@@ -38,13 +39,14 @@ class BlockPanel(Panel):
 
     def each_row(
         self,
-        depth: Shape,
+        depth: Sequence[Size | Span],
         start: IndexExpr,
         masks: Sequence[Lanes],
         initial: Carried,
         step: Step,
     ) -> Carried:
         (size,) = depth
+        assert not isinstance(size, Span), "blocks are read from the first to the last"
         full, rest = divmod(size, self.layout.block)
         tile = BlockColumns(self, start, masks)
         sums = carry(full, initial, lambda b, now: tile.block(b, self.layout.block, now, step))

@@ -17,7 +17,7 @@ from .....dialects.core.tensor import Shape
 from .....dialects.cpu.packing import even_split
 from ...schedule.tiles import Tile
 from ..buffer import Buffer, Lanes, tail_mask, vector, zero
-from ..index import Carried, IndexExpr, greatest, is_equal
+from ..index import Carried, IndexExpr, Span, greatest, is_equal
 from ..loops import Piece, Section, each, spread
 from ..runs import Rows, Run, cut_rows
 from ..value import Value
@@ -47,7 +47,8 @@ class Contraction:
     prefetch elements of later depths. `left` stores at most `block` rows together (those of a tile
     by default): whole units of `unit` rows, or a part of one. Up to `once` rows read a panel once,
     though they may be more than a tile has: it comes from far. `dtype` is the type of the sums;
-    `multiply` emits a multiply-add.
+    `multiply` emits a multiply-add. `seen` returns the part of the depth that counts for some of
+    the rows that are stored together: the elements of others are zero there.
     """
 
     rows: Size
@@ -64,6 +65,7 @@ class Contraction:
     block: int | None = None
     once: int = 0
     multiply: Multiply = multiply_add
+    seen: Callable[[Rows, range], Sequence[Size | Span]] | None = None
 
     def emit(self, tile: Tile) -> None:
         """Emit independent iterations over panels and tiles."""
@@ -183,7 +185,8 @@ class Contraction:
             return out
 
         sums = [self._start(rows.first + r, lanes) for r in taken for lanes in masks]
-        return self.panel.each_row(self.depth, start, masks, sums, step)
+        depth = self.depth if self.seen is None else self.seen(rows, taken)
+        return self.panel.each_row(depth, start, masks, sums, step)
 
     def _start(self, row: IndexExpr, lanes: Lanes) -> Value:
         if self.initial is None:

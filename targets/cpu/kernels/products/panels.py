@@ -13,7 +13,7 @@ from ....memory.strides import row_major
 from ...schedule.tiles import Tile
 from ..buffer import LINE, Buffer, Lanes
 from ..builder import KernelBuilder
-from ..index import Carried, IndexExpr, carry_nest, for_each, greatest, least
+from ..index import Carried, IndexExpr, Span, carry_nest, for_each, greatest, least
 from ..value import Value
 
 Fetch = Callable[[Sequence[IndexExpr]], None]
@@ -46,7 +46,7 @@ class Panel:
 
     def each_row(
         self,
-        depth: Shape,
+        depth: Sequence[Size | Span],
         start: IndexExpr,
         masks: Sequence[Lanes],
         initial: Carried,

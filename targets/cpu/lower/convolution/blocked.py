@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from .....dialects import cpu
+from .....dialects.core.sizes.atoms import Size
 from .....dialects.core.sizes.substitution import likely
 from .....dialects.core.tensor import Shape
 from ....element_types import BLOCKED, PACKED, STORED, ElementTypes
@@ -12,7 +13,7 @@ from ....kernels.arithmetic import compute_dtype
 from ...kernels.buffer import Buffer, Lanes
 from ...kernels.builder import KernelBuilder
 from ...kernels.epilogue import Epilogue
-from ...kernels.index import IndexExpr, unravel
+from ...kernels.index import IndexExpr, Span, unravel
 from ...kernels.products.contraction import Contraction, Left, Rows, emit_each
 from ...kernels.products.panels import StoredPanel
 from ...kernels.value import Value
@@ -20,7 +21,7 @@ from ...kernels.windows import Axis
 from ...registry import IMAGES, indexed, template
 from ...schedule.costs import kept_bytes
 from ...schedule.tiles import fit_tile
-from .pixels import read_pixels, read_windows
+from .pixels import corners, read_pixels, read_windows
 
 
 @indexed(cpu.Block, types=ElementTypes(STORED, layouts={"y": BLOCKED}))
@@ -67,6 +68,7 @@ def lower_blocked_conv(
             finish,
             ahead=image.ahead(number, group, kept_bytes(kernel.machine)),
             unit=1 if image.pointwise else spatial[-1],
+            seen=image.seen(op.border) if op.border else None,
         )
 
     emit_each((batch, op.group), one, tile)
@@ -113,6 +115,22 @@ class ImageReader:
             lambda c, at: self.x.load([number, first + c[0], *at, c[1]]), self.width, self.axes
         )
 
+    def seen(self, border: Shape) -> Callable[[Rows, range], list[Size | Span]]:
+        """Return what gives the taps of some windows that see more than the border."""
+        rank, (*taps, _) = len(self.axes), self.depth[: len(self.axes) + 1]
+
+        def depth(rows: Rows, taken: range) -> list[Size | Span]:
+            places = corners(rows, taken, self.width)[-rank:]
+            spans = [
+                _visible(axis, begin, end, count, place)
+                for axis, begin, end, count, place in zip(
+                    self.axes, border[:rank], border[rank:], taps, places, strict=True
+                )
+            ]
+            return [*spans, *self.depth[rank:]]
+
+        return depth
+
     def ahead(
         self, number: IndexExpr, group: IndexExpr, kept: int
     ) -> Callable[[Rows, Sequence[IndexExpr]], None] | None:
@@ -141,6 +159,18 @@ class ImageReader:
     @property
     def blocked(self) -> bool:
         return len(self.x.shape) == len(self.axes) + 3
+
+
+def _visible(
+    axis: Axis, begin: int, end: int, taps: int, windows: tuple[IndexExpr, IndexExpr]
+) -> Span:
+    """Return the taps by which the windows from one to another see more than the border."""
+    first, last = (window * axis.stride for window in windows)
+    step, size = axis.dilation, axis.size
+    # Rounded up; the numerators are made non-negative for the unsigned division.
+    low = ((IndexExpr(begin) - last).maximum(0) + (step - 1)) // step
+    high = ((IndexExpr(size - end) - first).maximum(0) + (step - 1)) // step
+    return Span(low, high.minimum(taps))
 
 
 class PixelSink:

@@ -19,6 +19,14 @@ def _place(rows: Rows, r: int, width: Size) -> list[IndexExpr]:
     return [rows.first // width + r // width, column]
 
 
+def corners(rows: Rows, taken: range, width: Size) -> list[tuple[IndexExpr, IndexExpr]]:
+    """Return the first and the last line, and column, of some rows of a tile."""
+    first, last = (_place(rows, r, width) for r in (taken[0], taken[-1]))
+    if rows.count > width:  # whole lines
+        first[1], last[1] = IndexExpr(0), IndexExpr(width - 1)
+    return list(zip(first, last, strict=True))
+
+
 Read = Callable[[Sequence[IndexExpr], Sequence[IndexExpr]], Value]
 """Load the element of a channel, which may take several indices, at a place of an image."""
 

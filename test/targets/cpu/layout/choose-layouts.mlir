@@ -21,6 +21,16 @@ func.func @blocks_groups(%x: tensor<1x64x14x14xf32>) -> tensor<1x64x14x14xf32> {
   return %z : tensor<1x64x14x14xf32>
 }
 
+// Taps that are far apart see the border alone for many windows: code passes over it.
+// CHECK-LABEL: func.func @keeps_the_border_of_far_taps
+// CHECK:         "cpu.blocked_conv"{{.*}}border = array<i64: 6, 6, 6, 6>
+func.func @keeps_the_border_of_far_taps(%x: tensor<1x64x14x14xf32>) -> tensor<1x64x14x14xf32> {
+  %w = "tri.constant"() {value = dense<1.0> : tensor<64x64x3x3xf32>} : () -> tensor<64x64x3x3xf32>
+  %y = "tri.conv"(%x, %w) {dilations = array<i64: 6, 6>, pads = array<i64: 6, 6, 6, 6>, strides = array<i64: 1, 1>}
+      : (tensor<1x64x14x14xf32>, tensor<64x64x3x3xf32>) -> tensor<1x64x14x14xf32>
+  return %y : tensor<1x64x14x14xf32>
+}
+
 // What is made in blocks is read in blocks: nothing is brought back and forth in between.
 // CHECK-LABEL: func.func @chains_stay_blocked
 // CHECK:         "cpu.block"

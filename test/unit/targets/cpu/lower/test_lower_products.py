@@ -188,6 +188,27 @@ def blocked() -> list[Case]:
     return made
 
 
+def far_taps() -> list[Case]:
+    """Taps so far apart that some windows see the border alone, by lines and by parts of them."""
+    made: list[Case] = []
+    for height, width, size, stride, dilation, border in (
+        (16, 16, 3, 1, 12, (12, 12, 12, 12)),
+        (5, 40, 3, 1, 7, (7, 7, 7, 7)),
+        (9, 5, 3, 2, 4, (4, 3, 4, 5)),
+        (7, 6, 5, 1, 3, (6, 0, 6, 12)),
+        (6, 6, 2, 1, 3, (9, 9, 0, 0)),
+    ):
+        begins, ends = border[:2], border[2:]
+        around = [(0, 0), (0, 0), *zip(begins, ends, strict=True), (0, 0)]
+        image = np.pad(cpu.Block(lanes=16).reference(normal(1, 32, height, width)), around)
+        w = cpu.pack_group_columns(normal(48, 32, size, size) / 16, 1, 32)
+        window = {"strides": (stride,) * 2, "dilations": (dilation,) * 2, "kernel": (size, size)}
+        more = {"outputs": 48, "lanes": 16, "border": border} | window
+        made.append(case(cpu.BlockedConv, image, w, normal(48), **more))
+        made.append(case(cpu.BlockedConv, image, w, None, rows=6, **more))
+    return made
+
+
 def blocked_winograd() -> list[Case]:
     """Tiles that hang over the end of one axis, of the other, of both; a panel that is not full."""
     made: list[Case] = []
@@ -207,7 +228,17 @@ def blocked_winograd() -> list[Case]:
 @on_every_machine
 @pytest.mark.parametrize(
     "family",
-    [convolutions, panels, indexed, few_bits, half_panels, winograd, blocked, blocked_winograd],
+    [
+        convolutions,
+        panels,
+        indexed,
+        few_bits,
+        half_panels,
+        winograd,
+        blocked,
+        far_taps,
+        blocked_winograd,
+    ],
 )
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_kernels_compute_what_the_reference_does(family, machine: Machine) -> None:
