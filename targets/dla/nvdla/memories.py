@@ -8,6 +8,8 @@ from .configuration import Configuration
 from .format.dla_task import Addressed, Tables
 from .format.loadable import MemoryFlags, Tensor
 from .format.network import Cube, Precision
+from .format.operations import ConvSurface
+from .pixels import ImageLayout, PixelFormat, pixel_format
 from .planes import PlanarLayout
 from .surfaces import DTYPES, Array, SurfaceLayout, layout_of, pack, unpack
 
@@ -52,6 +54,10 @@ class Memories:
         layout = layout_of(cube, self.configuration, precision)
         return unpack(layout, self.bytes_of(task, cube), precision)
 
+    def pixels(self, task: Addressed, surface: ConvSurface, number: int) -> Array:
+        """Return the channels [C, H, W] of an image of pixels, as unsigned integers."""
+        return ImageLayout.of(surface, number).read(self.bytes_of(task, surface.source))
+
     def planes(self, task: Addressed, cube: Cube, precision: Precision) -> Array:
         """Return the memory of a cube that is stored in planes, as [C, H, W]."""
         return PlanarLayout.of(cube, precision).view(self.bytes_of(task, cube))
@@ -62,19 +68,45 @@ class Memories:
         pack(image.astype(DTYPES[precision]), layout, self.bytes_of(task, cube))
 
     def bind(self, tensor: Tensor, image: Array) -> None:
-        """Store an input; raise CompileError for another shape or type than the tensor's."""
-        layout, precision = self._layout(tensor)
-        shape, dtype = (tensor.c, tensor.h, tensor.w), np.dtype(DTYPES[precision])
+        """Store an input; raise CompileError for another shape or type than the tensor's.
+
+        The channels of pixels are red, green, blue and alpha, or Y, U and V, whatever their order
+        in memory; those of 10 or 2 bits are the upper ones of 16.
+        """
+        form = pixel_format(tensor.pixel_format)
+        layout = self._layout(tensor)[0] if form is None else self._pixels(tensor, form)
+        shape, dtype = (tensor.c, tensor.h, tensor.w), tensor_dtype(tensor)
         if image.shape != shape or image.dtype != dtype:
             has = f"{image.dtype} {list(image.shape)}"
             raise CompileError(f"input '{tensor.name}' is {has}, must be {dtype} {list(shape)}")
-        pack(image, layout, self._bytes[tensor.mem_id][tensor.offset :])
+        memory = self._bytes[tensor.mem_id][tensor.offset :]
+        if isinstance(layout, ImageLayout):
+            layout.write(image, memory)
+        else:
+            pack(image, layout, memory)
 
     def output(self, tensor: Tensor) -> Array:
         """Return an output [C, H, W], of the tensor's type."""
         memory = self._bytes[tensor.mem_id][tensor.offset :]
         layout, precision = self._layout(tensor)
         return unpack(layout, memory, precision)
+
+    def _pixels(self, tensor: Tensor, form: PixelFormat) -> ImageLayout:
+        layout = ImageLayout(form, tensor.h, tensor.w, (0,), (tensor.stride_1,))
+        fault = None
+        if len(form.planes) > 1:
+            fault = f"has pixels {form}, must be of one plane"
+        elif (tensor.n, tensor.c) != (1, form.channels):
+            has = f"has {tensor.n} images of {tensor.c} channels"
+            fault = f"{has}, must be 1 of {form.channels} for pixels {form}"
+        elif tensor_dtype(tensor).itemsize != form.precision.bytes:
+            fault = f"has type {tensor.data_type}, which pixels {form} have not"
+        fault = fault or layout.fault(self.configuration.atom)
+        if fault is None and layout.end > self._bytes[tensor.mem_id].size - tensor.offset:
+            fault = "ends behind its memory, by its strides"
+        if fault is not None:
+            raise CompileError(f"tensor '{tensor.name}' {fault}")
+        return layout
 
     def _layout(self, tensor: Tensor) -> tuple[SurfaceLayout, Precision]:
         atom = self.configuration.atom

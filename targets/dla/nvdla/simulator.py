@@ -30,11 +30,13 @@ from .format.operations import (
     SdpSurface,
     TwoCubes,
 )
+from .image_weights import unpack_image_weights
 from .lint.features import images_of, precisions_of
 from .lint.firmware import is_fed, replay
 from .lint.linter import lint
 from .memories import Memories, bound_tensors
-from .reference import bdma, cdp, convolution, pdp, rubik, sdp
+from .pixels import pixel_format
+from .reference import bdma, cdp, convolution, pdp, pixels, rubik, sdp
 from .reference.lookup import table_fault
 from .stage_operands import stage_operands
 from .surfaces import Array, unpack_weights
@@ -112,7 +114,10 @@ def _reason(operation: Operation) -> str | None:
     if isinstance(descriptor, ConvOperation) and isinstance(surface, ConvSurface):
         if surface.destination.storage != Storage.ON_THE_FLY:
             return "a convolution without SDP"
-        return convolution.unsupported(descriptor)
+        special = pixels.unsupported_pixels
+        if pixel_format(descriptor.data_format) is None:
+            special = convolution.unsupported_features
+        return convolution.unsupported(descriptor) or special(descriptor)
     if isinstance(descriptor, SdpOperation):
         return sdp.unsupported(descriptor)
     if isinstance(descriptor, CdpOperation):
@@ -198,7 +203,7 @@ class _TaskRun:
             assert fed is not None, "the firmware starts no operation that nothing feeds"
             image = fed
         else:
-            image = self._source(operation.descriptor, source)
+            image = self._source(operation, source)
         result = self._computed(operation, image)
         if result.shape != (destination.channels, destination.height, destination.width):
             stated = f"{destination.channels}x{destination.height}x{destination.width}"
@@ -211,7 +216,11 @@ class _TaskRun:
             self.memories.write(self.task, destination, result, Precision(target))
         return result
 
-    def _source(self, descriptor: Descriptor, cube: Cube) -> Array:
+    def _source(self, operation: Operation, cube: Cube) -> Array:
+        descriptor, surface = operation.descriptor, operation.surface
+        if isinstance(descriptor, ConvOperation) and pixel_format(descriptor.data_format):
+            assert isinstance(surface, ConvSurface)
+            return self.memories.pixels(self.task, surface, descriptor.data_format)
         is_merge = isinstance(descriptor, RubikOperation) and descriptor.mode == rubik.MERGE
         read = self.memories.planes if is_merge else self.memories.read
         return read(self.task, cube, Precision(precisions_of(descriptor)[0]))
@@ -221,7 +230,9 @@ class _TaskRun:
         if isinstance(descriptor, ConvOperation) and isinstance(surface, ConvSurface):
             weights = self._weights(descriptor, surface)
             block = self.memories.configuration.macs_channels
-            return convolution.convolve(source, weights, descriptor, block)
+            if pixel_format(descriptor.data_format) is None:
+                return convolution.convolve(source, weights, descriptor, block)
+            return pixels.convolve_pixels(source, weights, descriptor, block)
         if isinstance(descriptor, SdpOperation) and isinstance(surface, SdpSurface):
             return sdp.process(
                 source,
@@ -264,8 +275,11 @@ class _TaskRun:
             operation.kernel_width,
         )
         stored = self.memories.bytes_of(self.task, surface.weights).tobytes()
-        precision = Precision(operation.input_precision)
-        return unpack_weights(stored, shape, self.memories.configuration, precision)
+        precision, made = Precision(operation.output_precision), self.memories.configuration
+        if pixel_format(operation.data_format) is None:
+            return unpack_weights(stored, shape, made, precision)
+        lines = pixels.lines_at_once(operation)
+        return unpack_image_weights(stored, shape, made, precision, lines)
 
     def _operands(
         self, operation: SdpOperation, name: str, cube: Cube, source: Array

@@ -172,6 +172,13 @@ def entries_per_slice(
     return whole * width + left
 
 
+def pixel_entries(
+    width: int, channels: int, configuration: Configuration, precision: Precision
+) -> int:
+    """Return the entries of CBUF that a row of pixels occupies; the width is with pads."""
+    return -(-width * channels * precision.bytes // configuration.entry)
+
+
 @dataclass(frozen=True)
 class BankUse:
     """The banks of CBUF that an operation needs, for data and for all of its weights."""

@@ -8,10 +8,11 @@ from dataclasses import fields, is_dataclass
 from typing import Any, cast
 
 from ..cpu.descriptors import EmulatorTask, decode_emulator_task
+from ..pixels import pixel_format
 from .dla_task import DlaTask, Operation, Tables, decode_task
 from .loadable import Interface, Loadable, MemoryFlags, Tensor
 from .network import Cube, Dependency, Event, Storage
-from .operations import ENGINE_TYPES, cubes_of
+from .operations import ENGINE_TYPES, ConvOperation, cubes_of
 
 
 def listing(loadable: Loadable, file: str = "") -> str:
@@ -70,6 +71,10 @@ def _task_lines(task: DlaTask) -> Iterator[str]:
     for operation in task.operations:
         yield f"  {operation}: {', '.join(_dependency(operation))}"
         yield f"    {_changed(operation.descriptor)}"
+        if isinstance(operation.descriptor, ConvOperation):
+            form = pixel_format(operation.descriptor.data_format)
+            if form is not None:
+                yield f"    pixels {form}"
         names = dict(cubes_of(operation.surface))
         for name, cube in names.items():
             if cube.storage != Storage.ON_THE_FLY or cube.width:

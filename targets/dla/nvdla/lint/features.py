@@ -8,8 +8,8 @@ from ..format.operations import (
     RubikOperation,
     SdpOperation,
 )
+from ..pixels import FEATURE
 from ..reference import rubik
-from .size_faults import FEATURE
 
 _ENDS = ("source", "destination")
 

@@ -15,7 +15,16 @@ import numpy.typing as npt
 from ..configuration import Configuration
 from ..format.dla_task import DlaTask, Operation
 from ..format.network import Cube, Event, Precision, Storage
-from ..format.operations import BdmaSurface, SdpOperation, Surface, Transfer, cubes_of
+from ..format.operations import (
+    BdmaSurface,
+    ConvOperation,
+    ConvSurface,
+    SdpOperation,
+    Surface,
+    Transfer,
+    cubes_of,
+)
+from ..pixels import ImageLayout
 from ..reference.stages import PER_ELEMENT
 from ..stage_operands import operand_layout
 from ..surfaces import SurfaceLayout, layout_of
@@ -120,6 +129,8 @@ def _uses(operation: Operation, task: DlaTask, configuration: Configuration) -> 
         starts, size = np.zeros(1, np.int64), cube.size
         if layout is not None:
             starts, size = rows_of(layout), layout.width * layout.atom
+        elif name == "source" and isinstance(surface, ConvSurface):
+            starts, size = _pixels(operation, surface)
         if name in ("source", "destination"):
             starts = np.sort(starts + batch, None)
         starts = starts + (address.offset + cube.offset)
@@ -156,6 +167,14 @@ def rows_of(layout: SurfaceLayout) -> Starts:
     lines = np.arange(layout.height, dtype=np.int64) * layout.line_stride
     surfaces = np.arange(layout.surfaces, dtype=np.int64)[:, None] * layout.surface_stride
     return np.sort(surfaces + lines, None)
+
+
+def _pixels(operation: Operation, surface: ConvSurface) -> tuple[Starts, int]:
+    """Return where rows of pixels start, and how long the longest are."""
+    assert isinstance(operation.descriptor, ConvOperation)
+    layout = ImageLayout.of(surface, operation.descriptor.data_format)
+    starts = [start for start, _ in layout.rows()]
+    return np.sort(np.array(starts, np.int64)), max(size for _, size in layout.rows())
 
 
 def _transfer(operation: Operation, task: DlaTask, transfer: Transfer, end: str) -> Use:

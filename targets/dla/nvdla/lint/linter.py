@@ -21,6 +21,7 @@ from ..format.operations import (
     TwoCubes,
     cubes_of,
 )
+from ..pixels import ImageLayout, pixel_format
 from ..planes import PlanarLayout
 from ..reference.bdma import extent, transfer_fault
 from ..surfaces import layout_of
@@ -164,6 +165,8 @@ def _operation_faults(
             fault = _strides_fault(cube, task, configuration, precision, images_of(descriptor))
         elif fault is None and is_planar(descriptor, name):
             fault = _planes_fault(cube, task, Precision(precisions[0]))
+        elif fault is None and name == "source" and isinstance(surface, ConvSurface):
+            fault = _pixels_fault(operation, surface, task, configuration)
         if fault is not None:
             yield f"'{name}' {fault}"
     if isinstance(descriptor, ConvOperation) and isinstance(surface, ConvSurface):
@@ -219,6 +222,26 @@ def _planes_fault(cube: Cube, task: DlaTask, precision: Precision) -> str | None
     fault = layout.fault()
     if fault is None and cube.offset + layout.bytes > size:
         end = f"{cube.offset + layout.bytes:#x}"
+        fault = f"ends at {end} by its strides, its address at {size:#x}"
+    return fault
+
+
+def _pixels_fault(
+    operation: Operation, surface: ConvSurface, task: DlaTask, configuration: Configuration
+) -> str | None:
+    """Return the fault of a source of pixels; an unknown format is one of the descriptor."""
+    assert isinstance(operation.descriptor, ConvOperation)
+    number, cube = operation.descriptor.data_format, surface.source
+    if pixel_format(number) is None:
+        return None
+    if cube.storage == Storage.ON_THE_FLY:
+        return "is on the fly, pixels must be in memory"
+    if cube.offset % configuration.atom:
+        return f"has offset {cube.offset:#x}, must be a multiple of {configuration.atom}"
+    layout, size = ImageLayout.of(surface, number), task.addresses[cube.address].size
+    fault = layout.fault(configuration.atom)
+    if fault is None and cube.offset + layout.end > size:
+        end = f"{cube.offset + layout.end:#x}"
         fault = f"ends at {end} by its strides, its address at {size:#x}"
     return fault
 

@@ -5,10 +5,9 @@ from collections.abc import Iterator
 from ..configuration import Configuration
 from ..format.network import Precision, Storage
 from ..format.operations import ConvOperation, ConvSurface, PdpOperation, TwoCubes
-from ..surfaces import WEIGHT_UNIT, bank_use, entries_per_slice
-
-FEATURE = 36
-"""The format of feature data; smaller numbers are formats of images."""
+from ..pixels import FEATURE, PixelFormat, pixel_format
+from ..reference.pixels import lines_at_once
+from ..surfaces import WEIGHT_UNIT, bank_use, entries_per_slice, pixel_entries
 
 LARGEST_WINDOW, MOST_SPLITS = 8, 64
 """What pools have at most: sizes and strides of windows, and parts of the width."""
@@ -17,7 +16,7 @@ LARGEST_WINDOW, MOST_SPLITS = 8, 64
 def conv_faults(
     operation: ConvOperation, surface: ConvSurface, configuration: Configuration
 ) -> Iterator[str]:
-    """Yield the faults of a direct convolution of feature data, in words."""
+    """Yield the faults of a direct convolution, in words."""
     banks = operation.data_banks + operation.weight_banks
     if banks > configuration.banks:
         yield f"needs {banks} banks of CBUF, {configuration.name} has {configuration.banks}"
@@ -29,19 +28,52 @@ def conv_faults(
         yield "has no banks of CBUF for data or for weights, must have both"
     if surface.weights.size % WEIGHT_UNIT:
         yield f"has {surface.weights.size} bytes of weights, must be a multiple of {WEIGHT_UNIT}"
-    if operation.mode == 0 and operation.data_format == FEATURE:
-        yield from _size_faults(operation, surface)
-        yield from _entry_faults(operation, surface, configuration)
+    form = pixel_format(operation.data_format)
+    if operation.data_format > FEATURE:
+        yield f"has data of format {operation.data_format}, must be 0 to {FEATURE}"
+    elif operation.mode == 0:
+        faults = () if form is None else tuple(_pixel_faults(operation, form, configuration))
+        yield from faults
+        if not faults:
+            yield from _size_faults(operation, surface, _columns(operation, form))
+            yield from _entry_faults(operation, form, configuration)
 
 
-def _size_faults(operation: ConvOperation, surface: ConvSurface) -> Iterator[str]:
+def _columns(operation: ConvOperation, form: PixelFormat | None) -> int:
+    """Return the columns of a kernel; those of kernels for pixels are among its channels."""
+    return operation.kernel_width if form is None else operation.kernel_channels // form.channels
+
+
+def _precision(operation: ConvOperation) -> Precision:
+    """Return the precision of products; only pixels are converted to another one."""
+    is_feature = pixel_format(operation.data_format) is None
+    return Precision(operation.input_precision if is_feature else operation.output_precision)
+
+
+def _pixel_faults(
+    operation: ConvOperation, form: PixelFormat, configuration: Configuration
+) -> Iterator[str]:
+    channels, lines = operation.kernel_channels, lines_at_once(operation)
+    if operation.channels_csc != form.channels:
+        yield f"has {operation.channels_csc} channels, pixels {form} have {form.channels}"
+    if operation.input_precision != form.precision:
+        yield f"has precision {operation.input_precision}, pixels {form} have {form.precision}"
+    if operation.kernel_width != 1 or not channels or channels % form.channels:
+        has = f"{operation.kernel_width} columns of {channels} channels"
+        yield f"has kernels with {has}, must be 1 of a multiple of {form.channels}"
+    if lines > 1 and channels * lines > configuration.macs_channels:
+        most = configuration.macs_channels
+        yield f"has {lines} rows of {channels} channels at once, must be {most} channels or less"
+
+
+def _size_faults(operation: ConvOperation, surface: ConvSurface, columns: int) -> Iterator[str]:
     if not (operation.stride_x and operation.stride_y):
         yield "has stride 0, must be 1 or more"
         return
     width = output_size(
         operation.width_csc,
         operation.pad_left + operation.pad_right,
-        operation.kernel_width,
+        columns,
         operation.dilation_x,
         operation.stride_x,
     )
@@ -60,7 +92,7 @@ def _size_faults(operation: ConvOperation, surface: ConvSurface) -> Iterator[str
     if (source.channels, source.height, source.width) != sizes:
         yield "has another size of input than 'source'"
     kernel = operation.kernel_width * operation.kernel_height * operation.kernel_channels
-    kernel *= Precision(operation.input_precision).bytes
+    kernel *= _precision(operation).bytes
     if operation.bytes_per_kernel != kernel:
         yield f"has {operation.bytes_per_kernel} bytes for each kernel, must be {kernel}"
     weights = operation.bytes_per_kernel * surface.destination.channels
@@ -69,12 +101,15 @@ def _size_faults(operation: ConvOperation, surface: ConvSurface) -> Iterator[str
 
 
 def _entry_faults(
-    operation: ConvOperation, surface: ConvSurface, configuration: Configuration
+    operation: ConvOperation, form: PixelFormat | None, configuration: Configuration
 ) -> Iterator[str]:
-    precision = Precision(operation.input_precision)
-    entries = entries_per_slice(
-        operation.width_csc, operation.channels_csc, configuration, precision
-    )
+    precision = _precision(operation)
+    width, channels = operation.width_csc, operation.channels_csc
+    if form is None:
+        entries = entries_per_slice(width, channels, configuration, precision)
+    else:
+        padded = operation.pad_left + width + operation.pad_right
+        entries = pixel_entries(padded, channels, configuration, precision)
     if operation.entries_per_slice != entries:
         yield f"has {operation.entries_per_slice} entries per row in CBUF, must be {entries}"
     rows = (operation.kernel_height - 1) * operation.dilation_y + 1

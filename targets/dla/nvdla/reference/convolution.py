@@ -5,7 +5,7 @@ import numpy.typing as npt
 
 from ..format.network import Precision
 from ..format.operations import ConvOperation
-from .arithmetic import ACCUMULATOR_BITS, saturate, shift_right
+from .arithmetic import ACCUMULATOR_BITS, convert, saturate, shift_right
 from .convolution_fp16 import convolve_fp16
 
 CHANNELS_AT_ONCE = 64
@@ -17,9 +17,7 @@ def unsupported(operation: ConvOperation) -> str | None:
     names = {
         "mode": "Winograd",
         "weight_format": "compressed weights",
-        "post_extension": "channel post-extension",
         "pra_truncate": "Winograd",
-        "mean_format": "subtraction of means",
         "skip_data_release": "data kept in CBUF",
         "skip_weight_release": "weights kept in CBUF",
         "data_reuse": "data kept in CBUF",
@@ -28,12 +26,19 @@ def unsupported(operation: ConvOperation) -> str | None:
     for field, name in names.items():
         if getattr(operation, field):
             return name
-    if operation.data_format != 36:
-        return f"images of format {operation.data_format}"
-    if operation.input_converter.enable:
-        return "conversion of the input"
+    return None
+
+
+def unsupported_features(operation: ConvOperation) -> str | None:
+    """Explain what of a convolution of feature data is not computed here, None if all is."""
+    if operation.post_extension:
+        return "channel post-extension of feature data"
+    if operation.mean_format:
+        return "subtraction of means from feature data"
     if operation.input_precision != operation.output_precision:
         return "conversion of the precision of the input"
+    if operation.input_converter.enable and operation.input_precision == Precision.FP16:
+        return "conversion of an input of fp16"
     return None
 
 
@@ -50,6 +55,9 @@ def convolve(
     """
     if operation.input_precision == Precision.FP16:
         return convolve_fp16(image, weights, operation, block)
+    if operation.input_converter.enable:
+        bits = 8 * Precision(operation.input_precision).bytes
+        image = saturate(convert(image.astype(np.int64), operation.input_converter), bits)
     top, left = operation.pad_top, operation.pad_left
     pads = ((0, 0), (top, operation.pad_bottom), (left, operation.pad_right))
     padded = np.pad(image.astype(np.float64), pads, constant_values=operation.pad_value)

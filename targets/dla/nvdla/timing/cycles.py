@@ -22,7 +22,9 @@ from ..format.operations import (
     cubes_of,
 )
 from ..lint.features import precisions_of
+from ..pixels import pixel_format
 from ..reference.bdma import transfer_bytes
+from ..reference.pixels import lines_at_once
 from ..reference.stages import PER_LAYER
 
 _SPACES = {Storage.DRAM: "dram", Storage.SRAM: "sram"}
@@ -79,11 +81,14 @@ def _compute(operation: Operation, configuration: Configuration, rates: Rates) -
 def _convolution(
     operation: ConvOperation, surface: ConvSurface, configuration: Configuration
 ) -> int:
-    """Return a cycle for each group of kernels, block of channels, place in a kernel and pixel."""
-    precision = Precision(operation.input_precision)
+    """Return a cycle for each group of kernels, block of channels, place in a kernel and pixel.
+
+    Rows of a kernel for pixels that are multiplied at once are one place.
+    """
+    precision = Precision(operation.output_precision)
     groups = -(-surface.destination.channels // configuration.kernel_group(precision))
-    blocks = -(-operation.channels_csc // configuration.macs_channels)
-    places = operation.kernel_width * operation.kernel_height
+    blocks = -(-operation.kernel_channels // configuration.macs_channels)
+    places = operation.kernel_width * -(-operation.kernel_height // lines_at_once(operation))
     pixels = operation.width_cmac * operation.height_cmac
     return groups * blocks * places * pixels * operation.batch
 
@@ -114,7 +119,12 @@ def _bytes(operation: Operation, name: str, cube: Cube) -> int:
     """Return the bytes of the data of a cube, without gaps; of weights and operands, its size."""
     if name not in ("source", "destination"):
         return cube.size
-    source, destination = precisions_of(operation.descriptor)
+    descriptor = operation.descriptor
+    if name == "source" and isinstance(descriptor, ConvOperation):
+        form = pixel_format(descriptor.data_format)
+        if form is not None:
+            return cube.height * cube.width * sum(form.pixel_bytes)
+    source, destination = precisions_of(descriptor)
     size = Precision(destination if name == "destination" else source).bytes
     return cube.channels * cube.height * cube.width * size
 

@@ -202,3 +202,15 @@ def test_pools_are_those_of_torch(pads: tuple[int, int, int, int]) -> None:
 
     found = pool(image, replace(operation, mode=AVERAGE))
     assert found.ravel().tolist() == [average(each) for each in sums.ravel()]
+
+
+def test_the_input_of_a_convolution_is_converted() -> None:
+    """Pads are put after the conversion, and have their own value."""
+    image = np.arange(-128, 128, 7).reshape(1, 1, -1)
+    converter = Converter(scale=5, truncate=1, enable=1, offset=-3)
+    operation = ConvOperation(
+        width_cmac=image.size + 1, height_cmac=1, pad_left=1, pad_value=9, input_converter=converter
+    )
+    found = convolve(image, np.ones((1, 1, 1, 1)), operation)
+    converted = [nearest(half_away(Fraction(5 * (int(v) + 3), 2)), 8) for v in image.ravel()]
+    assert found.ravel().tolist() == [9, *converted]

@@ -86,7 +86,12 @@ def test_inputs_are_checked() -> None:
 
 REFUSED = [
     (0, {"mode": 1}, "operation 0 (CONV): error: needs Winograd, which the simulator does not"),
-    (0, {"data_format": 12}, "operation 0 (CONV): error: needs images of format 12"),
+    (0, {"data_format": 37}, "operation 0 (CONV): error: has data of format 37, must be 0 to 36"),
+    (
+        0,
+        {"data_format": 12},
+        "error: has 64 channels, pixels T_A8B8G8R8 have 4",
+    ),
     (0, {"weight_format": 1}, "operation 0 (CONV): error: needs compressed weights"),
     (0, {"output_precision": 2}, "operation 0 (CONV): error: needs conversion of the precision"),
     (1, {"source_precision": 2}, "operation 1 (SDP): error: needs conversion of fp16 to int8"),
