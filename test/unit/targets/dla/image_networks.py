@@ -1,7 +1,9 @@
-"""ResNet-18 and MobileNetV2 as their papers have them, with random weights."""
+"""Networks for images as their papers have them, with random weights."""
+
+from collections.abc import Callable
 
 import numpy as np
-from small_networks import Net
+from trivium.test.unit.targets.dla.small_networks import Net
 
 IMAGE = (1, 3, 224, 224)
 CLASSES = 1000
@@ -14,6 +16,16 @@ MOBILENET_V2 = (
     *((6, 96, 3, 1), (6, 160, 3, 2), (6, 320, 1, 1)),
 )
 """Stages: expansion, channels, blocks, stride of the first block."""
+
+MOBILENET_V1 = (
+    *((64, 1), (128, 2), (128, 1), (256, 2), (256, 1), (512, 2)),
+    *((512, 1),) * 5,
+    *((1024, 2), (1024, 1)),
+)
+"""Blocks: filters, and the stride of the depthwise convolution."""
+
+SQUEEZENET = ((16, 64), (16, 64), (32, 128), (32, 128), (48, 192), (48, 192), (64, 256), (64, 256))
+"""Blocks: filters that squeeze, and those of each of two that expand."""
 
 
 def resnet_18(net: Net) -> str:
@@ -32,6 +44,15 @@ def resnet_18(net: Net) -> str:
     return classified(net, x, channels)
 
 
+def mobilenet_v1(net: Net) -> str:
+    """Howard et al., 2017, of width 1."""
+    x, channels = net.op("Relu", net.conv("x", 3, 32, 3, strides=[2, 2])), 32
+    for filters, stride in MOBILENET_V1:
+        x = net.op("Relu", net.conv(x, channels, channels, 3, group=channels, strides=[stride] * 2))
+        x, channels = net.op("Relu", net.conv(x, channels, filters, 1)), filters
+    return classified(net, x, channels)
+
+
 def mobilenet_v2(net: Net) -> str:
     """Sandler et al., 2018, of width 1."""
     x, channels = clipped(net, net.conv("x", 3, 32, 3, strides=[2, 2])), 32
@@ -46,6 +67,54 @@ def mobilenet_v2(net: Net) -> str:
     return classified(net, clipped(net, net.conv(x, channels, 1280, 1)), 1280)
 
 
+def squeezenet(net: Net) -> str:
+    """Iandola et al., 2016, of version 1.1."""
+    x, channels = net.op("Relu", net.conv("x", 3, 64, 3, strides=[2, 2], pads=[0] * 4)), 64
+    x = pooled(net, x)
+    for block, (few, many) in enumerate(SQUEEZENET):
+        if block in (2, 4):
+            x = pooled(net, x)
+        x = net.op("Relu", net.conv(x, channels, few, 1))
+        parts = [net.op("Relu", net.conv(x, few, many, size)) for size in (1, 3)]
+        x, channels = net.op("Concat", *parts, axis=1), 2 * many
+    x = net.op("Relu", net.conv(x, channels, CLASSES, 1))
+    return net.op("Flatten", net.op("GlobalAveragePool", x))
+
+
+def alexnet(net: Net) -> str:
+    """Krizhevsky et al., 2012, with normalisations and groups of two; 227x227 gives 6x6 pixels."""
+    x = normalized(net, net.op("Relu", net.conv("x", 3, 96, 11, strides=[4, 4], pads=[0] * 4)))
+    x = normalized(net, net.op("Relu", net.conv(pooled(net, x), 96, 256, 5, group=2)))
+    x = net.op("Relu", net.conv(pooled(net, x), 256, 384, 3))
+    for filters in (384, 256):
+        x = net.op("Relu", net.conv(x, 384, filters, 3, group=2))
+    side = (net.shape[2] - 11) // 4 + 1
+    for _ in range(3):
+        side = (side - 3) // 2 + 1
+    x = net.op("Flatten", pooled(net, x))
+    x = net.op("Relu", net.dense(x, 256 * side * side, 4096))
+    return net.dense(net.op("Relu", net.dense(x, 4096, 4096)), 4096, CLASSES)
+
+
+def lenet(net: Net) -> str:
+    """LeCun et al., 1998, as Caffe has it, for 28x28 pixels of one channel."""
+    channels = 1
+    x = "x"
+    for filters in (20, 50):
+        x = net.op("Relu", net.conv(x, channels, filters, 5, pads=[0] * 4))
+        x, channels = pooled(net, x, 2), filters
+    hidden = net.op("Relu", net.dense(net.op("Flatten", x), 50 * 16, 500))
+    return net.op("Softmax", net.dense(hidden, 500, 10 * net.thin))
+
+
+def pooled(net: Net, x: str, size: int = 3) -> str:
+    return net.op("MaxPool", x, kernel_shape=[size] * 2, strides=[2, 2])
+
+
+def normalized(net: Net, x: str) -> str:
+    return net.op("LRN", x, size=5, alpha=1e-4, beta=0.75, bias=1.0)
+
+
 def clipped(net: Net, x: str) -> str:
     bounds = [net.weight(np.array(bound, np.float32)) for bound in (0, 6)]
     return net.op("Clip", x, *bounds)
@@ -53,4 +122,15 @@ def clipped(net: Net, x: str) -> str:
 
 def classified(net: Net, x: str, channels: int) -> str:
     vector = net.op("Flatten", net.op("GlobalAveragePool", x))
-    return net.op("Gemm", vector, net.drawn(CLASSES, channels), net.drawn(CLASSES), transB=1)
+    return net.dense(vector, channels, CLASSES)
+
+
+CLASSIC: dict[str, tuple[Callable[[Net], str], tuple[int, ...]]] = {
+    "lenet": (lenet, (1, 1, 28, 28)),
+    "alexnet": (alexnet, (1, 3, 227, 227)),
+    "squeezenet": (squeezenet, (1, 3, 227, 227)),
+    "resnet_18": (resnet_18, IMAGE),
+    "mobilenet_v1": (mobilenet_v1, IMAGE),
+    "mobilenet_v2": (mobilenet_v2, IMAGE),
+}
+"""Networks by name, with the images that they take."""

@@ -22,12 +22,16 @@ def network(build: "Callable[[Net], str]") -> "Callable[[Net], str]":
 
 @dataclass
 class Net:
-    """Gather nodes and random weights of a network with one input `x`."""
+    """Gather nodes and random weights of a network with one input `x`.
+
+    `thin` divides the channels and filters of `conv` and `dense`, but for those of `x`.
+    """
 
     shape: tuple[int, ...] = (1, 3, 12, 12)
     random: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))
     nodes: list[Any] = field(default_factory=list)
     weights: dict[str, Array] = field(default_factory=dict)
+    thin: int = 1
 
     def op(self, kind: str, *inputs: str, **attributes: Any) -> str:
         name = f"{kind.lower()}{len(self.nodes)}"
@@ -44,10 +48,23 @@ class Net:
         return self.weight(self.random.normal(size=shape).astype(np.float32) / depth**0.5)
 
     def conv(self, x: str, channels: int, filters: int, size: int = 3, **attributes: Any) -> str:
+        given, filters = channels, self.thinned(filters)
+        if x != "x":
+            channels = self.thinned(channels)
+        if attributes.get("group", 1) == given:
+            attributes["group"] = channels
         group = attributes.get("group", 1)
         w, b = self.drawn(filters, channels // group, size, size), self.drawn(filters)
         attributes.setdefault("pads", [size // 2] * 4)
         return self.op("Conv", x, w, b, **attributes)
+
+    def dense(self, x: str, channels: int, filters: int) -> str:
+        """Multiply rows by a matrix, and add biases."""
+        depth, filters = self.thinned(channels), self.thinned(filters)
+        return self.op("Gemm", x, self.drawn(filters, depth), self.drawn(filters), transB=1)
+
+    def thinned(self, channels: int) -> int:
+        return max(channels // self.thin, 1)
 
     def quantized(self, value: str, file: Path, samples: int = SAMPLES) -> onnx.ModelProto:
         """Write the model as integers, with scales from random data; return it as it was."""

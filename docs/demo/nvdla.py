@@ -1,0 +1,73 @@
+"""Compile networks for NVDLA, and compare what the simulated loadables give with references.
+
+python docs/demo/nvdla.py CONFIGURATION… [--network NAME…] [--thin N] [--samples N]
+
+Networks are those of their papers with random weights, quantised by ranges of random images. For
+each network and configuration a line has: the cosine to floats of the same weights; whether all
+bytes of the loadables are those of the dialect's references, executed after selection and after
+each later phase; the operations of the loadables and their cycles for an image; and the nodes that
+run on the CPU, with reasons.
+"""
+
+import argparse
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import onnx
+import onnxruntime
+from trivium.compiler.check import can_run
+from trivium.runtime.dla.part import DESCRIPTION, DlaPart
+from trivium.targets.dla.nvdla.device import open_device
+from trivium.test.unit.targets.dla.image_networks import CLASSIC
+from trivium.test.unit.targets.dla.nvdla.compared import cosine, interpreted, simulated, unequal
+from trivium.test.unit.targets.dla.small_networks import Net
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("configurations", nargs="+", metavar="CONFIGURATION")
+    parser.add_argument("--network", nargs="*", default=list(CLASSIC), choices=list(CLASSIC))
+    parser.add_argument("--thin", type=int, default=1, help="divide channels by this")
+    parser.add_argument("--samples", type=int, default=8, help="images that give ranges")
+    args = parser.parse_args()
+    for name in args.network:
+        build, shape = CLASSIC[name]
+        net = Net(shape, thin=args.thin)
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / f"{name}.onnx"
+            floats = net.quantized(build(net), file, args.samples)
+            integers = onnx.load(file)
+            image = net.inputs()
+            session = onnxruntime.InferenceSession(floats.SerializeToString())
+            expected = np.asarray(session.run(None, {"x": image})[0])
+            for configuration in args.configurations:
+                _compare(name, integers, f"nvdla:{configuration}", image, expected)
+
+
+def _compare(
+    name: str, model: onnx.ModelProto, target: str, image: np.ndarray, expected: np.ndarray
+) -> None:
+    made = simulated(model, target, [image])
+    wrong = unequal(interpreted(model, target, [image]), made.found)
+    part = made.package.manifest.part(DlaPart)
+    programs = part.loadables if part else ()
+    description = bytes(made.package.entries[DESCRIPTION])
+    cycles = 0
+    for each in programs:
+        device = open_device(description, bytes(made.package.entries[each.entry]), each.entry)
+        cycles += device.report().cycles
+    operations = " + ".join(str(each.operations) for each in programs)
+    print(
+        f"{name:13} {target:15} cosine {cosine(made.outputs[0], expected):.4f}  "
+        f"{'differs after ' + ', '.join(wrong) if wrong else 'equal'}  "
+        f"{operations} operations  {cycles} cycles",
+        flush=True,
+    )
+    for node in can_run(model, target=target):
+        if not node.runs:
+            print(f"    {node.node}: {'; '.join(node.refusals)}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
