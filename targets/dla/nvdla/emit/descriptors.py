@@ -134,7 +134,7 @@ class Emitter:
             elif getattr(descriptor, name).mode == PER_CHANNEL:
                 cubes.append(self._channels(self.arrays[value], destination.channels))
             else:
-                cube, spot = self._operand(value)
+                cube, spot = self._operand(value, destination.channels)
                 cubes.append(cube)
                 reads.append(spot)
         if op.lut is not None:
@@ -143,12 +143,17 @@ class Emitter:
         surface = SdpSurface(source[0], cubes[0], cubes[1], cubes[2], destination)
         return Emitted(entry, descriptor, surface)
 
-    def _operand(self, value: ir.Value) -> tuple[Cube, Spot]:
-        """Return the cube of an operand for each element, which may be a constant."""
+    def _operand(self, value: ir.Value, channels: int) -> tuple[Cube, Spot]:
+        """Return the cube of an operand for each element, which may be a constant.
+
+        It has the channels of the result, which may be more, of its atoms.
+        """
         if value not in self.arrays:
-            return self._image(value)
-        image = self.arrays[value][0]
-        channels, height, width = image.shape
+            return self._image(value, channels)
+        given = self.arrays[value][0]
+        _, height, width = given.shape
+        image = np.zeros((channels, height, width), given.dtype)
+        image[: len(given)] = given
         layout = dense(channels, height, width, self.configuration.atom)
         spot = self._constant(_packed(image, layout))
         return self.map.image(spot, channels, layout), spot

@@ -105,6 +105,9 @@ def _memory_findings(tables: Tables) -> Iterator[Finding]:
                 yield Finding(where, f"has tensor {memory.tensor_desc_id}, which does not exist")
             elif tensor.mem_id != memory.id:
                 yield Finding(where, f"tensor '{tensor.name}' is in memory {tensor.mem_id}")
+            elif min(tensor.n, tensor.c, tensor.h, tensor.w) < 1:
+                sizes = f"{tensor.n}x{tensor.c}x{tensor.h}x{tensor.w}"
+                yield Finding(where, f"tensor '{tensor.name}' is {sizes}, must have sizes from 1")
             elif tensor.offset + tensor.size > memory.size:
                 end = f"{tensor.offset + tensor.size:#x}"
                 yield Finding(where, f"tensor '{tensor.name}' ends at {end}, past its memory")

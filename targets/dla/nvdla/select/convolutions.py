@@ -5,6 +5,7 @@ zero point of the input becomes the value of its pads, and a part of the bias; g
 convolutions of parts of the channels.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import lcm
 
@@ -51,6 +52,10 @@ class Kernel:
         return Kernel(weights, *numbers, self.zero)
 
 
+Convolve = Callable[[ir.Value, Kernel], ir.Value]
+"""Build a convolution of an image, and what ends it."""
+
+
 @dataclass(frozen=True)
 class Ending:
     """What follows the factor: a zero point, and bounds."""
@@ -93,7 +98,11 @@ def select_conv(op: tri.Requantize, selection: NvdlaSelection) -> None:
     covered = (*source.ops, conv)
     with selection.place(*covered):
         image = image_of(source.value)
-        y = convolved_groups(selection, image, kernel, window, conv.group, ending)
+
+        def convolve(x: ir.Value, dense: Kernel) -> ir.Value:
+            return convolved(selection, x, dense, window, ending)
+
+        y = convolved_groups(selection, image, kernel, conv.group, convolve)
     selection.replaced(y, covered)
 
 
@@ -101,18 +110,17 @@ def convolved_groups(
     selection: NvdlaSelection,
     x: ir.Value,
     kernel: Kernel,
-    window: KernelWindow,
     groups: int,
-    ending: Ending,
+    convolve: Convolve,
 ) -> ir.Value:
     """Build a convolution of groups: each part of it has whole atoms of channels and kernels."""
     if groups == 1:
-        return convolved(selection, x, kernel, window, ending)
+        return convolve(x, kernel)
     depth, share = kernel.weights.shape[1], len(kernel.weights) // groups
     atom = selection.configuration.atom
     together = lcm(lcm(atom, depth) // depth, lcm(atom, share) // share)
     if together >= groups:
-        return convolved(selection, x, _dense(kernel, 0, groups, share), window, ending)
+        return convolve(x, _dense(kernel, 0, groups, share))
     parts: list[ir.Value] = []
     rows, columns = tensor_of(x.type).shape[2:]
     for first in range(0, groups, together):
@@ -120,8 +128,7 @@ def convolved_groups(
         part = selection.build(
             Window, x, start=(first * depth, 0, 0), sizes=(count * depth, rows, columns)
         ).y
-        dense = _dense(kernel, first, count, share)
-        parts.append(convolved(selection, part, dense, window, ending))
+        parts.append(convolve(part, _dense(kernel, first, count, share)))
     return selection.build(Join, parts, axis=CHANNELS).y
 
 
@@ -129,25 +136,12 @@ def convolved(
     selection: NvdlaSelection, x: ir.Value, kernel: Kernel, window: KernelWindow, ending: Ending
 ) -> ir.Value:
     """Build a convolution and the SDP that ends it; NoMatch beyond limits."""
-    window.check()
-    low, high = int(kernel.weights.min()), int(kernel.weights.max())
-    name = selection.description.name
-    if low < LOW or high > HIGH:
-        raise NoMatch(f"{name} has weights of {BYTE}, not from {low} to {high}")
-    bias = kernel.bias - kernel.zero * kernel.weights.sum(axis=(1, 2, 3))
+    bias = bias_of(kernel)
     most = np.abs(bias) - LOW * np.abs(kernel.weights).sum(axis=(1, 2, 3))
     if most.max() > MOST_SUM:
         raise NoMatch(f"sums may reach {most.max()}, must fit in 32 bits")
-    factor, truncate = _common(kernel, most, name)
-    sums = selection.build(
-        Conv,
-        x,
-        selection.build_constant(kernel.weights.astype(np.int8), "weights"),
-        strides=window.strides,
-        dilations=window.dilations,
-        pads=window.pads,
-        pad_value=kernel.zero,
-    ).y
+    factor, truncate = _common(kernel, most, selection.description.name)
+    sums = summed(selection, x, kernel, window)
     stage = SdpStage(
         enable=1,
         kind=sdp.MULTIPLY,
@@ -169,6 +163,31 @@ def convolved(
     ).result
     low = LOW if ending.low == ending.zero else ending.low
     return selection.clamped(y, low, ending.high)
+
+
+def bias_of(kernel: Kernel) -> Integers:
+    """Return biases of sums of bytes, which take the zero point of the input away."""
+    return kernel.bias - kernel.zero * kernel.weights.sum(axis=(1, 2, 3))
+
+
+def summed(
+    selection: NvdlaSelection, x: ir.Value, kernel: Kernel, window: KernelWindow
+) -> ir.Value:
+    """Build the sums of a convolution, without biases; NoMatch beyond limits."""
+    window.check()
+    low, high = int(kernel.weights.min()), int(kernel.weights.max())
+    if low < LOW or high > HIGH:
+        name = selection.description.name
+        raise NoMatch(f"{name} has weights of {BYTE}, not from {low} to {high}")
+    return selection.build(
+        Conv,
+        x,
+        selection.build_constant(kernel.weights.astype(np.int8), "weights"),
+        strides=window.strides,
+        dilations=window.dilations,
+        pads=window.pads,
+        pad_value=kernel.zero,
+    ).y
 
 
 def _biased(

@@ -94,7 +94,7 @@ def select_product(op: tri.Requantize, selection: NvdlaSelection) -> None:
             other,
             x1=spelled(SdpStage(enable=1, kind=sdp.ALU, alu_operand=-a.zero)),
             x2=spelled(stage),
-            **_converter(factor["multiplier"] * 2.0 ** -factor["shift"], ending),
+            **converter(factor["multiplier"] * 2.0 ** -factor["shift"], ending),
         ).result
         y = selection.clamped(y, ending.low, ending.high)
     selection.replaced(y, covered)
@@ -168,7 +168,7 @@ def scale_of(factor: float) -> tuple[int, int]:
     return number, truncate
 
 
-def _converter(factor: float, ending: Ending) -> dict[str, int]:
+def converter(factor: float, ending: Ending) -> dict[str, int]:
     """Return the fields of a converter that rescales, and adds a zero point."""
     number, truncate = scale_of(factor)
     return {"offset": -round(ending.zero / factor), "scale": number, "truncate": truncate}

@@ -11,7 +11,7 @@ from ...select.pools import summed_windows
 from ...select.selection import QuantizedOperand
 from ...select.windows import KernelWindow
 from ..dialect.pools import Pdp
-from .convolutions import Kernel, convolved_groups, ending_of, factors_of
+from .convolutions import Kernel, convolved, convolved_groups, ending_of, factors_of
 from .selection import NvdlaSelection, image_of
 
 _SAME = 2.0**-10
@@ -69,7 +69,11 @@ def _average(
     ones = np.ones((channels, 1, *window.kernel), np.int64)
     bias = np.zeros(channels, np.int64)
     kernel = Kernel(ones, bias, *factors_of(op, channels, 1), source.zero)
-    return convolved_groups(selection, image, kernel, window, channels, ending)
+
+    def convolve(x: ir.Value, dense: Kernel) -> ir.Value:
+        return convolved(selection, x, dense, window, ending)
+
+    return convolved_groups(selection, image, kernel, channels, convolve)
 
 
 def _pool(

@@ -17,6 +17,7 @@ from ...select.selection import Rule
 from ..choice import Choice
 from ..configuration import Configuration
 from .convolutions import select_conv, select_product
+from .counted_averages import select_counted_average
 from .elementwise import select_lookup, select_scale, select_sum
 from .elementwise import select_product as select_elements
 from .limits import op_refusal
@@ -69,7 +70,7 @@ def accepts(configuration: Configuration) -> Accepts:
 
 class _Select(SelectOps):
     def __init__(self, target: Choice) -> None:
-        pooled = (tri.Requantize, tri.MaxPool)
+        pooled = (tri.Requantize, tri.RequantizeMean, tri.MaxPool)
         super().__init__([*pooled, tri.Gather, tri.Concat, tri.Slice, tri.StorageCast])
         self.target = target
 
@@ -88,6 +89,8 @@ class _Select(SelectOps):
                 yield select_slice
             case tri.StorageCast() if normalizes(op, selection):
                 yield select_lrn
+            case tri.RequantizeMean():
+                yield select_counted_average
             case tri.Requantize():
                 yield REQUANTIZE.of(op, selection)
             case _:

@@ -108,7 +108,7 @@ def branches(net: Net) -> str:
 
 @network
 def odd_branches(net: Net) -> str:
-    """Parts that are no whole atoms are joined on the CPU."""
+    """Parts that are joined are no whole atoms."""
     return _branches(net, 5, 7)
 
 

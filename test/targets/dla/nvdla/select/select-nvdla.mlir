@@ -34,11 +34,36 @@ func.func @join(%x: tensor<1x8x4x4xi8>, %z: tensor<1x3x4x4xi8>) -> tensor<1x11x4
   return %y : tensor<1x11x4x4xi8>
 }
 
-// CHECK-LABEL: func.func @keeps_joins_within_atoms
-// CHECK:         "tri.concat"
-func.func @keeps_joins_within_atoms(%x: tensor<1x3x4x4xi8>, %z: tensor<1x8x4x4xi8>) -> tensor<1x11x4x4xi8> {
+// Within atoms, channels are moved: 3 to a whole atom, and then 11 of 16 to where they belong.
+// CHECK-LABEL: func.func @joins_within_atoms
+// CHECK:         %[[C:.*]] = "nvdla.conv"(%{{.*}}) {{.*}}-> tensor<1x8x4x4xi32>
+// CHECK-NEXT:    %[[W:.*]] = "nvdla.sdp"(%[[C]])
+// CHECK:         %[[J:.*]] = "nvdla.join"(%[[W]], %{{.*}}) {axis = 1 : i64} {{.*}}-> tensor<1x16x4x4xi8>
+// CHECK:         "nvdla.conv"(%[[J]], %{{.*}}) {{.*}}-> tensor<1x11x4x4xi32>
+func.func @joins_within_atoms(%x: tensor<1x3x4x4xi8>, %z: tensor<1x8x4x4xi8>) -> tensor<1x11x4x4xi8> {
   %y = "tri.concat"(%x, %z) {axis = 1 : i64} : (tensor<1x3x4x4xi8>, tensor<1x8x4x4xi8>) -> tensor<1x11x4x4xi8>
   return %y : tensor<1x11x4x4xi8>
+}
+
+// CHECK-LABEL: func.func @keeps_joins_of_columns
+// CHECK:         "tri.concat"
+func.func @keeps_joins_of_columns(%x: tensor<1x8x4x3xi8>, %z: tensor<1x8x4x4xi8>) -> tensor<1x8x4x7xi8> {
+  %y = "tri.concat"(%x, %z) {axis = 3 : i64} : (tensor<1x8x4x3xi8>, tensor<1x8x4x4xi8>) -> tensor<1x8x4x7xi8>
+  return %y : tensor<1x8x4x7xi8>
+}
+
+// Windows have 1 and 2 pixels: a sum is multiplied by 2 or by 1, and then by a half.
+// CHECK-LABEL: func.func @counted_average
+// CHECK:         %[[S:.*]] = "nvdla.conv"(%{{.*}}) {{.*}}pads = array<i64: 0, 1, 0, 0>
+// CHECK:         %[[N:.*]] = "tri.constant"() {value = dense<{{\[\[\[\[}}2, 1]]]]> : tensor<1x1x1x2xi8>}
+// CHECK:         "nvdla.sdp"(%[[S]], %{{.*}}, %[[N]]) {{.*}}x2 = "kind=1 mode=2"
+func.func @counted_average(%x: tensor<1x1x1x2xi8>) -> tensor<1x1x1x2xi8> {
+  %w = "tri.constant"() {value = dense<1> : tensor<1x1x1x2xi32>} : () -> tensor<1x1x1x2xi32>
+  %n = "tri.constant"() {value = dense<[1, 2]> : tensor<2xi32>} : () -> tensor<2xi32>
+  %c = "tri.cast"(%x) {to = "i32"} : (tensor<1x1x1x2xi8>) -> tensor<1x1x1x2xi32>
+  %s = "tri.conv"(%c, %w) {strides = array<i64: 1, 1>, pads = array<i64: 0, 1, 0, 0>, dilations = array<i64: 1, 1>, group = 1 : i64} : (tensor<1x1x1x2xi32>, tensor<1x1x1x2xi32>) -> tensor<1x1x1x2xi32>
+  %y = "tri.requantize_mean"(%s, %n) {multiplier = 1 : i64, shift = 0 : i64, low = -128 : i64, high = 127 : i64, to = "i8"} : (tensor<1x1x1x2xi32>, tensor<2xi32>) -> tensor<1x1x1x2xi8>
+  return %y : tensor<1x1x1x2xi8>
 }
 
 // nv_small has no tables.

@@ -1,0 +1,68 @@
+"""Channels that begin within an atom, and windows that end within an image."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from small_networks import Net
+from test_nvdla_target import interpreted, one_step
+from test_target import computed, reference
+from trivium.compiler.check import can_run
+from trivium.compiler.driver import build
+from trivium.runtime.dla.part import DlaPart
+
+
+def joined(net: Net) -> str:
+    """Whole atoms of nv_small come first; then channels move from 24, 29 and 31 on."""
+    stem = net.op("Relu", net.conv("x", 3, 8))
+    parts = [net.conv(stem, 8, filters, 1) for filters in (16, 8, 5, 2, 8, 3)]
+    return net.conv(net.op("Concat", *parts, axis=1), 42, 4, 1)
+
+
+def sliced(net: Net) -> str:
+    """Channels 3 to 18, and of these 5 to 12: neither begins an atom."""
+    stem = net.conv("x", 3, 21)
+    for start, end in ((3, 18), (5, 12)):
+        bounds = [net.weight(np.array([each], np.int64)) for each in (start, end, 1)]
+        stem = net.op("Slice", stem, *bounds)
+    return net.op("Relu", net.conv(stem, 7, 4, 1))
+
+
+def averaged(net: Net, **window: list[int]) -> str:
+    stem = net.conv("x", 3, 11)
+    return net.conv(net.op("AveragePool", stem, count_include_pad=0, **window), 11, 4, 1)
+
+
+NETWORKS: dict[str, Callable[[Net], str]] = {
+    "joined": joined,
+    "sliced": sliced,
+    "3x3": lambda net: averaged(net, kernel_shape=[3, 3], pads=[1, 1, 1, 1]),
+    "2x2 of one side": lambda net: averaged(
+        net, kernel_shape=[2, 2], pads=[1, 0, 0, 1], strides=[2, 1]
+    ),
+    "4x2": lambda net: averaged(net, kernel_shape=[4, 2], pads=[2, 0, 1, 1], strides=[3, 2]),
+}
+
+
+@pytest.mark.parametrize("configuration", ["nv_small", "nv_full"])
+@pytest.mark.parametrize("name", NETWORKS)
+def test_all_is_one_loadable_within_a_step(name: str, configuration: str, tmp_path: Path) -> None:
+    net, file = Net((2, 3, 9, 7)), tmp_path / "q.onnx"
+    net.quantized(NETWORKS[name](net), file)
+    model, x = onnx.load(file), 2 * net.inputs(2)
+    target = f"nvdla:{configuration}"
+    package = build(model, target=target)
+    assert len(package.manifest.part(DlaPart).loadables) == 1
+    found = computed(package, [x])
+    np.testing.assert_array_equal(found, interpreted(model, target, [x]))
+    assert one_step(found, reference(model, [x]))
+
+
+def test_counts_whose_ratios_are_not_those_of_bytes_are_named(tmp_path: Path) -> None:
+    net, file = Net((1, 3, 9, 7)), tmp_path / "q.onnx"
+    net.quantized(averaged(net, kernel_shape=[5, 7], pads=[2, 3, 2, 3]), file)
+    reasons = [r for node in can_run(str(file), target="nvdla:nv_small") for r in node.refusals]
+    assert len(reasons) == 1
+    assert reasons[0].startswith("nv_small divides by numbers whose ratios are those of bytes, not")
