@@ -60,7 +60,7 @@ class Op:
     Three properties are for fusion. `elementwise`: each element of the result depends
     only on the elements at the same place of the operands, which broadcast. `anchor`: the op is
     a kernel by itself, and elementwise ops that follow may join it. `allows_pad_epilogue`: the last
-    op of the kernel may be a `tri.pad` that puts a border of zeros around the result.
+    op of the kernel may be a `tri.pad` that puts a border of one number around the result.
 
     `quantized` is the kind of quantised operands that an op accepts: "none", since it computes with
     numbers; "one scale", since it moves elements across the axis of scales; or "any", since its

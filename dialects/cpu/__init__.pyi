@@ -19,6 +19,7 @@ from .blocked_conv_transpose import BlockedConvTranspose as BlockedConvTranspose
 from .blocked_conv_transpose import pack_phases as pack_phases
 from .blocked_conv_transpose import phase_kernels as phase_kernels
 from .blocked_conv_transpose import phase_taps as phase_taps
+from .blocked_dot import BlockedDotConv as BlockedDotConv
 from .blocked_winograd import BlockedWinogradConv as BlockedWinogradConv
 from .blocked_winograd import whole_tiles as whole_tiles
 from .conv import PackedConv as PackedConv

@@ -32,7 +32,7 @@ def multiplies(op: Op) -> str:
     """Return the element type whose peak an op is held against: i8, bf16 or, for all else, f32."""
     if isinstance(op, (cpu.DotBlockMatMul, cpu.DotIndexedBlockMatMul)):
         return "i8"
-    if not isinstance(op, (cpu.DotConv, cpu.DotMatMul, cpu.DotPanelConv)):
+    if not isinstance(op, (cpu.DotKernelConv, cpu.DotMatMul)):
         return "f32"
     return PRODUCTS[tensor_of(op.operation.operands[0].type).dtype].factor
 
@@ -75,6 +75,12 @@ def _dot_conv(op: cpu.DotConv) -> int:
 def _dot_panel_conv(op: cpu.DotPanelConv) -> int:
     x, y = _tensors((op.x, op.y))
     return 2 * y.size * x.shape[1] * math.prod(op.kernel)
+
+
+def _blocked_dot_conv(op: cpu.BlockedDotConv) -> int:
+    x, y = _tensors((op.x, op.y))
+    blocks = x.shape[2 + len(op.kernel) :]
+    return 2 * y.size * x.shape[1] * math.prod(blocks) * math.prod(op.kernel)
 
 
 def _lane_conv(op: cpu.LaneConv) -> int:
@@ -167,6 +173,7 @@ _COUNTS: dict[str, Count] = {
     "cpu.dot_indexed_block_mat_mul": _dot_block_mat_mul,
     "cpu.dot_lstm": _quantized_lstm,
     "cpu.dot_mat_mul": _mat_mul,
+    "cpu.blocked_dot_conv": _blocked_dot_conv,
     "cpu.dot_panel_conv": _dot_panel_conv,
     "cpu.lane_conv": _lane_conv,
     "cpu.packed_block_mat_mul": _mat_mul,

@@ -1,5 +1,7 @@
 """The lowering table of the CPU target, and its decorators."""
 
+from dataclasses import replace
+
 from ...dialects.core.tensor import COMPUTED
 from ...dialects.cpu.vnni import VNNI
 from ..element_types import BLOCKED, COMPUTES, MOVES, NUMBERS, PACKED, ElementTypes
@@ -21,6 +23,13 @@ DOTS = tuple(
     for factors, sums, result in ((("ui8", "i8"), "i32", "i32"), (("bf16",), "f32", "bf16"))
 )
 """The declarations of dot products: of bytes, and of bf16."""
+
+BLOCKED_DOTS = tuple(
+    replace(dots, layouts={**dots.layouts, **layouts})
+    for dots in DOTS
+    for layouts in ({"x": BLOCKED, "y": BLOCKED}, {"y": BLOCKED})
+)
+"""The same of convolutions to blocked images, of blocked and of plain ones."""
 
 BLOCK_FACTORS = {"a": ("i8",), "a_scales": ("f32",), "a_sums": ("i32",), "w": ("ui8",)}
 """The element types of what is multiplied in blocks: rounded numbers, and a matrix of few bits."""

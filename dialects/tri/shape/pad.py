@@ -35,9 +35,8 @@ class Pad(TriOp):
 
     @property
     def is_border(self) -> bool:
-        """Report whether the op only adds zeros around `x`."""
-        adds = all(at_least(pad, 0) for pad in self.pads)
-        return self.mode == "constant" and self.value == 0 and adds
+        """Report whether the op only adds one number around `x`."""
+        return self.mode == "constant" and all(at_least(pad, 0) for pad in self.pads)
 
     quantized = "one scale"
 

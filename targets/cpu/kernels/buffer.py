@@ -60,22 +60,22 @@ class Buffer(StridedBuffer):
         self.strides = tuple(strides) if strides is not None else row_major(tensor.shape)
         self.offset = offset or IndexExpr(0)
 
-    def reshape(self, shape: Shape) -> "Buffer":
+    def reshape(self, shape: Shape) -> Self:
         """View the same contiguous elements under another shape."""
-        return Buffer(self.memory, Tensor(shape, self.dtype), offset=self.offset)
+        return type(self)(self.memory, Tensor(shape, self.dtype), offset=self.offset)
 
     def with_strides(self, shape: Shape, strides: Shape) -> Self:
         """View the same elements with other strides."""
         return type(self)(self.memory, Tensor(shape, self.dtype), strides, self.offset)
 
-    def part(self, indices: Sequence[IndexExpr]) -> "Buffer":
+    def part(self, indices: Sequence[IndexExpr]) -> Self:
         """View the sub-tensor at some leading indices."""
         count = len(indices)
         at = self.offset
         for index, stride in zip(indices, self.strides[:count], strict=True):
             at = at + index * stride
         tensor = Tensor(self.shape[count:], self.dtype)
-        return Buffer(self.memory, tensor, self.strides[count:], at)
+        return type(self)(self.memory, tensor, self.strides[count:], at)
 
     def slice(self, starts: Sequence[Size], sizes: Shape, steps: Sequence[int]) -> Self:
         """View `sizes` elements of each dimension, from `starts` on, `steps` apart."""

@@ -48,7 +48,7 @@ def _conv_transpose(op: tri.ConvTranspose, blocks: Blocks, rewriter: Rewriter) -
             return cpu.pack_phases(kernels, op.strides, phases.crops, columns)
 
         return cpu.BlockedConvTranspose.build(
-            _bordered(blocked[0], (*phases.before, *phases.after)),
+            bordered(blocked[0], (*phases.before, *phases.after)),
             packed_constant(op, op.w, pack, rewriter),
             op.b,
             outputs=y.shape[1],
@@ -97,10 +97,10 @@ def _lanes(op: tri.Conv, blocks: Blocks) -> Form:
 
     def build(images: Sequence[ir.Value], rewriter: Rewriter) -> Op:
         w = packed_constant(op, op.w, lambda w: cpu.pack_lanes(w, blocks.lanes), rewriter)
-        image = _bordered(images[0], op.pads)
+        image = bordered(images[0], op.pads)
         return cpu.LaneConv.build(image, w, op.b, **_window(op))
 
-    return Form((0,), build, plain, blocked + _border_cost(op, blocks))
+    return Form((0,), build, plain, blocked + border_cost(op, blocks))
 
 
 def _dense(op: tri.Conv, product: Product, blocks: Blocks) -> Form:
@@ -119,7 +119,7 @@ def _dense(op: tri.Conv, product: Product, blocks: Blocks) -> Form:
             return cpu.pack_group_columns(kernels, op.group, schedule.vectors * lanes)
 
         return cpu.BlockedConv.build(
-            _bordered(image, op.pads),
+            bordered(image, op.pads),
             packed_constant(op, op.w, pack, rewriter),
             op.b,
             outputs=tensor_of(op.w.type).shape[0],
@@ -131,7 +131,7 @@ def _dense(op: tri.Conv, product: Product, blocks: Blocks) -> Form:
         )
 
     _, plain = conv_cost(product, machine, blocks.error)
-    return Form(images, build, plain, cost + _border_cost(op, blocks))
+    return Form(images, build, plain, cost + border_cost(op, blocks))
 
 
 def _winograd(op: tri.Conv, image: ir.Value, tile: int, lanes: int, rewriter: Rewriter) -> Op:
@@ -146,18 +146,18 @@ def _winograd(op: tri.Conv, image: ir.Value, tile: int, lanes: int, rewriter: Re
         pad + cpu.whole_tiles(size, tile) - size
         for pad, size in zip(op.pads[2:], sizes, strict=True)
     ]
-    bordered = _bordered(image, (*op.pads[:2], *ends))
-    return cpu.BlockedWinogradConv.build(bordered, u, op.b, tile=tile, outputs=outputs, sizes=sizes)
+    wide = bordered(image, (*op.pads[:2], *ends))
+    return cpu.BlockedWinogradConv.build(wide, u, op.b, tile=tile, outputs=outputs, sizes=sizes)
 
 
-def _bordered(image: ir.Value, pads: Shape) -> ir.Value:
-    """Put the zeros around an image that windows see beyond its border."""
+def bordered(image: ir.Value, pads: Shape, value: float = 0.0) -> ir.Value:
+    """Put the numbers around an image that windows see beyond its border."""
     if not any(pads):
         return image
     rank = len(pads) // 2
     after = (0,) * (tensor_of(image.type).rank - 2 - rank)
     whole = (0, 0, *pads[:rank], *after, 0, 0, *pads[rank:], *after)
-    return tri.Pad.build(image, pads=whole).y
+    return tri.Pad.build(image, pads=whole, value=value).y
 
 
 def _unseen(op: tri.Conv) -> Shape:
@@ -166,7 +166,7 @@ def _unseen(op: tri.Conv) -> Shape:
     return op.pads if any(op.pads) and max(op.dilations) > 1 and static else ()
 
 
-def _border_cost(op: tri.Conv, blocks: Blocks) -> float:
+def border_cost(op: tri.Conv | cpu.DotKernelConv, blocks: Blocks) -> float:
     """Return the cost of the border of an image; 0 if the convolution is the image's only user."""
     if not any(op.pads) or uses(op.x) == 1:
         return 0.0

@@ -15,6 +15,9 @@ from ....passes.rewriting import NoMatch, Rewriter
 from ..schedule.costs import loading
 from ..schedule.layout_costs import BLOCKED_POOL, PLAIN_POOL
 
+IMAGES = ("f32", "i32", "ui8", "i8")
+"""The element types of blocked images: f32, and bytes with the sums of their products."""
+
 Build = Callable[[Sequence[ir.Value], Rewriter], Op]
 
 
@@ -65,14 +68,14 @@ def blocked_form(op: Op, blocks: Blocks, rewriter: Rewriter) -> Form:
     if rule is None:
         raise NoMatch("has no form for blocked images")
     if len(op.results) != 1 or not is_image(op.results[0], blocks.lanes):
-        raise NoMatch("does not make an f32 image of whole blocks")
+        raise NoMatch(f"does not make an image of {', '.join(IMAGES)} and of whole blocks")
     return rule(op, blocks, rewriter)
 
 
 def is_image(value: ir.Value, lanes: int) -> bool:
     """Return whether a value is an image of one or two axes that can be cut into blocks."""
     tensor = tensor_of(value.type)
-    fits = tensor.rank in (3, 4) and tensor.dtype == "f32"
+    fits = tensor.rank in (3, 4) and tensor.dtype in IMAGES
     return fits and tensor.shape[1] % lanes == 0 and tensor.likely.size > 0
 
 

@@ -15,6 +15,7 @@ from ....passes.rewriting import LOGS, NoMatch, Pattern, Rewriter, rewrite
 from ...choices import WINOGRAD_ERROR
 from ..schedule.layout_costs import relayout_cost
 from . import blocked_convs as blocked_convs
+from . import blocked_dots as blocked_dots
 from .blocked_forms import Blocks, Form, blocked_form
 from .minimum_cut import Labelling
 

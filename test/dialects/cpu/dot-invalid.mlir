@@ -100,3 +100,21 @@ func.func @halves_are_signed(%a: tensor<3x8xbf16>, %w: tensor<1x4x4xi32>, %b: te
   %0 = "cpu.dot_mat_mul"(%a, %w, %b) {columns = 4, signed = true} : (tensor<3x8xbf16>, tensor<1x4x4xi32>, tensor<4xf32>) -> tensor<3x4xbf16>
   return
 }
+
+// -----
+
+func.func @blocked_images_have_their_border(%x: tensor<1x2x7x4xui8>, %w: tensor<2x6x4xi32>, %b: tensor<8xi32>) {
+  // expected-error @below {{'cpu.blocked_dot_conv' op pads a blocked image by (1, 1), must have its border in memory}}
+  %0 = "cpu.blocked_dot_conv"(%x, %w, %b) {dilations = array<i64: 1>, kernel = array<i64: 3>, lanes = 4, outputs = 8, pads = array<i64: 1, 1>, strides = array<i64: 1>}
+      : (tensor<1x2x7x4xui8>, tensor<2x6x4xi32>, tensor<8xi32>) -> tensor<1x2x7x4xi32>
+  return
+}
+
+// -----
+
+func.func @blocks_are_parts_of_words(%x: tensor<1x4x7x2xui8>, %w: tensor<2x6x4xi32>, %b: tensor<8xi32>) {
+  // expected-error @below {{'cpu.blocked_dot_conv' op reads words of 4 in blocks of 2}}
+  %0 = "cpu.blocked_dot_conv"(%x, %w, %b) {dilations = array<i64: 1>, kernel = array<i64: 3>, lanes = 4, outputs = 8, pads = array<i64: 0, 0>, strides = array<i64: 1>}
+      : (tensor<1x4x7x2xui8>, tensor<2x6x4xi32>, tensor<8xi32>) -> tensor<1x2x5x4xi32>
+  return
+}

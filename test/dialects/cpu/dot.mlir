@@ -40,3 +40,18 @@ func.func @dot_panel_conv(%x: tensor<1x5x7xui8>, %w: tensor<2x6x4xi32>, %b: tens
       : (tensor<1x5x7xui8>, tensor<2x6x4xi32>, tensor<5xi32>) -> tensor<1x5x5xi32>
   return %0 : tensor<1x5x5xi32>
 }
+
+// Four channels of a pixel are one word of a block; two of a plain image are one with two zeros.
+// CHECK-LABEL: func.func @blocked_dot_conv
+// CHECK:         "cpu.blocked_dot_conv"
+// CHECK-SAME:      : (tensor<1x2x7x4xui8>, tensor<2x6x4xi32>, tensor<8xi32>) -> tensor<1x2x5x4xi32>
+// CHECK:         "cpu.blocked_dot_conv"
+// CHECK-SAME:      : (tensor<1x2x7xui8>, tensor<2x3x4xi32>, tensor<8xi32>) -> tensor<1x2x7x4xi32>
+func.func @blocked_dot_conv(%x: tensor<1x2x7x4xui8>, %w: tensor<2x6x4xi32>, %p: tensor<1x2x7xui8>, %v: tensor<2x3x4xi32>, %b: tensor<8xi32>)
+    -> (tensor<1x2x5x4xi32>, tensor<1x2x7x4xi32>) {
+  %0 = "cpu.blocked_dot_conv"(%x, %w, %b) {dilations = array<i64: 1>, kernel = array<i64: 3>, lanes = 4, outputs = 8, pads = array<i64: 0, 0>, strides = array<i64: 1>}
+      : (tensor<1x2x7x4xui8>, tensor<2x6x4xi32>, tensor<8xi32>) -> tensor<1x2x5x4xi32>
+  %1 = "cpu.blocked_dot_conv"(%p, %v, %b) {dilations = array<i64: 1>, kernel = array<i64: 3>, lanes = 4, outputs = 8, pads = array<i64: 1, 1>, strides = array<i64: 1>}
+      : (tensor<1x2x7xui8>, tensor<2x3x4xi32>, tensor<8xi32>) -> tensor<1x2x7x4xi32>
+  return %0, %1 : tensor<1x2x5x4xi32>, tensor<1x2x7x4xi32>
+}

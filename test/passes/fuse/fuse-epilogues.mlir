@@ -128,7 +128,7 @@ func.func @keeps_outside(%x: tensor<2x2xi8>, %w: tensor<2x2xf32>, %r: tensor<2x2
   return %y, %f : tensor<2x2xf32>, tensor<2x2xf32>
 }
 
-// The kernel of a blocked convolution leaves room for zeros around its result.
+// The kernel of a blocked convolution leaves room for one number around its result.
 // CHECK-LABEL: func.func @leaves_room_for_border
 // CHECK:         "tri.group"
 // CHECK:           %[[C:.*]] = "cpu.blocked_conv"
@@ -139,11 +139,11 @@ func.func @leaves_room_for_border(%x: tensor<1x1x2x3x4xf32>, %w: tensor<1x4x4xf3
   %c = "cpu.blocked_conv"(%x, %w) {dilations = array<i64: 1, 1>, kernel = array<i64: 1, 1>, lanes = 4, outputs = 4, strides = array<i64: 1, 1>}
       : (tensor<1x1x2x3x4xf32>, tensor<1x4x4xf32>) -> tensor<1x1x2x3x4xf32>
   %r = "tri.relu"(%c) : (tensor<1x1x2x3x4xf32>) -> tensor<1x1x2x3x4xf32>
-  %p = "tri.pad"(%r) {pads = array<i64: 0, 0, 1, 1, 0, 0, 0, 1, 1, 0>} : (tensor<1x1x2x3x4xf32>) -> tensor<1x1x4x5x4xf32>
+  %p = "tri.pad"(%r) {pads = array<i64: 0, 0, 1, 1, 0, 0, 0, 1, 1, 0>, value = 3.0} : (tensor<1x1x2x3x4xf32>) -> tensor<1x1x4x5x4xf32>
   return %p : tensor<1x1x4x5x4xf32>
 }
 
-// A border of ones, one that cuts off, one that not all users want, one around a plain result.
+// A border of copies, one that cuts off, one that not all users want, one around a plain result.
 // CHECK-LABEL: func.func @keeps_other_pads
 // CHECK-NOT:     tri.group
 // CHECK:         return
@@ -151,7 +151,7 @@ func.func @keeps_other_pads(%x: tensor<1x1x2x3x4xf32>, %w: tensor<1x4x4xf32>, %m
     -> (tensor<1x1x4x5x4xf32>, tensor<1x1x1x3x4xf32>, tensor<1x1x4x5x4xf32>, tensor<1x1x2x3x4xf32>, tensor<2x6xf32>) {
   %a = "cpu.blocked_conv"(%x, %w) {dilations = array<i64: 1, 1>, kernel = array<i64: 1, 1>, lanes = 4, outputs = 4, strides = array<i64: 1, 1>}
       : (tensor<1x1x2x3x4xf32>, tensor<1x4x4xf32>) -> tensor<1x1x2x3x4xf32>
-  %p = "tri.pad"(%a) {pads = array<i64: 0, 0, 1, 1, 0, 0, 0, 1, 1, 0>, value = 1.0} : (tensor<1x1x2x3x4xf32>) -> tensor<1x1x4x5x4xf32>
+  %p = "tri.pad"(%a) {pads = array<i64: 0, 0, 1, 1, 0, 0, 0, 1, 1, 0>, mode = "edge"} : (tensor<1x1x2x3x4xf32>) -> tensor<1x1x4x5x4xf32>
   %b = "cpu.blocked_conv"(%x, %w) {dilations = array<i64: 1, 1>, kernel = array<i64: 1, 1>, lanes = 4, outputs = 4, strides = array<i64: 1, 1>}
       : (tensor<1x1x2x3x4xf32>, tensor<1x4x4xf32>) -> tensor<1x1x2x3x4xf32>
   %q = "tri.pad"(%b) {pads = array<i64: 0, 0, -1, 0, 0, 0, 0, 0, 0, 0>} : (tensor<1x1x2x3x4xf32>) -> tensor<1x1x1x3x4xf32>

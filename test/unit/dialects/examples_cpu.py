@@ -140,6 +140,18 @@ def dot_panel_conv(pick: Pick) -> Example:
     return Example((x, cpu.pack_vnni_kernel_columns(w, block), bias), attributes)
 
 
+def blocked_dot_conv(pick: Pick) -> Example:
+    made = dot_panel_conv(pick)
+    x = made.operands[0]
+    outputs, kernel = made.attributes["outputs"], made.attributes["kernel"]
+    if x.shape[1] % 4 == 0:
+        x = cpu.Block(lanes=4).reference(x)
+        made.attributes["pads"] = (0,) * 2 * len(kernel)
+    lanes = pick.one(*[n for n in range(1, 17) if outputs % n == 0])
+    more = {"lanes": lanes, "rows": pick.between(0, 3)}
+    return Example((x, *made.operands[1:]), made.attributes | more)
+
+
 def winograd_conv(pick: Pick) -> Example:
     channels, outputs, tile, block = (
         pick.between(1, 3),
@@ -307,6 +319,7 @@ CPU: dict[type[Op], Maker] = {
     cpu.Block: block,
     cpu.BlockedConv: blocked_conv,
     cpu.BlockedConvTranspose: blocked_conv_transpose,
+    cpu.BlockedDotConv: blocked_dot_conv,
     cpu.BlockedWinogradConv: blocked_winograd_conv,
     cpu.DotConv: dot_conv,
     cpu.DotLstm: dot_lstm,

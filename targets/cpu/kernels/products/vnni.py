@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .....dialects.core.mlir import ir
-from .....dialects.core.tensor import DTYPES, Shape
+from .....dialects.core.tensor import DTYPES, Shape, Tensor
 from .....dialects.cpu.vnni import BYTES, HALF_RANGE, PRODUCTS, VNNI, Products, vnni_count
 from ...schedule.costs import ALIASING
 from ..buffer import LINE, Buffer, Lanes, storage_dtype, storage_type, tail_mask, vector
@@ -12,9 +12,11 @@ from ..builder import KernelBuilder
 from ..epilogue import each_vector
 from ..index import IndexExpr, for_each
 from ..loops import each, each_of
-from ..value import Value, arith, constant_of
+from ..value import Value, arith, constant_of, element_type
 from ..windows import Axis, inside_image
 from .contraction import Left
+
+VNNI_BITS = DTYPES[VNNI].bits
 
 
 def vnni_rows(kernel: KernelBuilder, matrix: Buffer, products: Products) -> Left:
@@ -31,6 +33,33 @@ def load_word(matrix: Buffer, row: IndexExpr, number: IndexExpr) -> Value:
     count = PRODUCTS[matrix.dtype].count
     loaded = _load_vnni(matrix, [row, number * count], 1, None)
     return loaded.with_ssa(vector.extract(loaded.ssa, [], [0]))
+
+
+class Words(Buffer):
+    """View elements, of which whole words are neighbours, as VNNI words; the memory holds elements.
+
+    Only single words are loaded.
+    """
+
+    @staticmethod
+    def of(x: Buffer) -> "Words":
+        """View contiguous elements as words of the last axis."""
+        count = PRODUCTS[x.dtype].count
+        *outer, last = x.shape
+        return Words(x.memory, Tensor((*outer, last // count), VNNI), offset=x.offset // count)
+
+    def load(self, indices: Sequence[IndexExpr], lanes: Lanes | None = None) -> Value:
+        assert lanes is None, "words are loaded one at a time"
+        element = ir.MemRefType(self.memory.type).element_type
+        count = VNNI_BITS // element.width
+        place = self.position(indices) * count
+        loaded = vector.load(ir.VectorType.get([count], element), self.memory, [place.ssa])
+        word = vector.bitcast(ir.VectorType.get([1], element_type(VNNI)), loaded)
+        return Value(vector.extract(word, [], [0]), VNNI)
+
+    def prefetch(self, position: IndexExpr, writes: bool = False, level: int = 2) -> None:
+        element = ir.MemRefType(self.memory.type).element_type
+        super().prefetch(position * (VNNI_BITS // element.width), writes, level)
 
 
 def depth_bytes(matrix: Buffer) -> int:
@@ -50,7 +79,7 @@ def _copy_rows(kernel: KernelBuilder, matrix: Buffer, products: Products) -> Buf
     def move(row: IndexExpr, start: IndexExpr, count: int | None) -> None:
         loaded = _load_vnni(matrix, [row, start], lanes, count)
         if products.offset:
-            loaded = loaded.logical_xor(loaded.like(_repeated(HALF_RANGE)))
+            loaded = flipped(loaded)
         words.store(loaded, [row, start // products.count], Lanes(lanes))
 
     def copy(row: IndexExpr) -> None:
@@ -60,6 +89,11 @@ def _copy_rows(kernel: KernelBuilder, matrix: Buffer, products: Products) -> Buf
 
     each_of(rows, copy)
     return words
+
+
+def flipped(words: Value) -> Value:
+    """Make signed bytes unsigned ones that count from -128 on, or the other way round."""
+    return words.logical_xor(words.like(_repeated(HALF_RANGE)))
 
 
 def _repeated(byte: int) -> int:

@@ -11,13 +11,13 @@ from ...kernels.index import IndexExpr
 from ...kernels.products.contraction import Contraction, Left, packed_rows
 from ...kernels.products.dot import choose_dot
 from ...kernels.products.panels import StoredPanel
-from ...kernels.products.vnni import vnni_images, vnni_rows
+from ...kernels.products.vnni import vnni_rows
 from ...kernels.value import Value
-from ...kernels.windows import Axis, seen_sizes, window_axes
 from ...registry import DOTS, template
 from ...schedule.tiles import block_tile, fit_tile
 from ..convolution.conv import emit_convolution
 from ..convolution.panel_conv import emit_panel_convolution
+from ..convolution.word_images import word_images
 
 
 @template(cpu.DotMatMul, types=DOTS)
@@ -60,7 +60,7 @@ def lower_dot_conv(
     def left(number: IndexExpr) -> Left:
         return packed_rows(w.part([number]), depth)
 
-    images, axes = _images(op, kernel, x, y, group)
+    images, axes = word_images(op, kernel, x, y.shape[2:], group)
     emit_convolution(
         kernel,
         images,
@@ -82,19 +82,6 @@ def lower_dot_panel_conv(
     op: cpu.DotPanelConv, kernel: KernelBuilder, x: Buffer, w: Buffer, b: Buffer, y: Epilogue
 ) -> None:
     """Broadcast words of a window to all lanes; a lane is an output."""
-    images, axes = _images(op, kernel, x, y, 1)
+    images, axes = word_images(op, kernel, x, y.shape[2:], 1)
     sums, dot = products_of(x.tensor).sums, choose_dot(kernel.machine, x.dtype, op.signed)
     emit_panel_convolution(kernel, images, w, op.kernel, b, y, axes, sums, dot)
-
-
-def _images(
-    op: cpu.DotConv | cpu.DotPanelConv, kernel: KernelBuilder, x: Buffer, y: Epilogue, group: int
-) -> tuple[Buffer, list[Axis]]:
-    """Pack channels into VNNI words, padding included; return the words and their window axes."""
-    outputs, begins = y.shape[2:], op.pads[: len(op.strides)]
-    around = window_axes(x.shape[2:], outputs, op.kernel, op.strides, begins, op.dilations)
-    sizes = seen_sizes(outputs, op.kernel, around)
-    products = products_of(x.tensor, op.signed)
-    images = vnni_images(kernel, x, group, sizes, around, op.padding, products)
-    inside = (0,) * len(begins)
-    return images, window_axes(sizes, outputs, op.kernel, op.strides, inside, op.dilations)

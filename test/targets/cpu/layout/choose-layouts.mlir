@@ -191,3 +191,34 @@ func.func @keeps_sequences(%x: tensor<1x128x768xf32>, %y: tensor<1x128x768xf32>)
   %r = "tri.relu"(%s) : (tensor<1x128x768xf32>) -> tensor<1x128x768xf32>
   return %r : tensor<1x128x768xf32>
 }
+
+// Bytes are blocked as f32 is; around them is their zero point. Three channels are read as they are.
+// CHECK-LABEL: func.func @blocks_bytes
+// CHECK:         %[[F:.*]] = "cpu.blocked_dot_conv"(%arg0, {{.*}}pads = array<i64: 1, 1, 1, 1>{{.*}} -> tensor<1x4x56x56x16xi32>
+// CHECK:         %[[C:.*]] = "tri.cast"(%[[F]]){{.*}} -> tensor<1x4x56x56x16xui8>
+// CHECK:         %[[P:.*]] = "tri.pad"(%[[C]]){{.*}}value = 1.280000e+02{{.*}} -> tensor<1x4x58x58x16xui8>
+// CHECK:         %[[S:.*]] = "cpu.blocked_dot_conv"(%[[P]], {{.*}}pads = array<i64: 0, 0, 0, 0>{{.*}} -> tensor<1x4x56x56x16xi32>
+// CHECK:         "cpu.unblock"(%[[S]])
+func.func @blocks_bytes(%x: tensor<1x3x56x56xui8>) -> tensor<1x64x56x56xi32> {
+  %w = "tri.constant"() {value = dense<1> : tensor<2x9x32xi32>} : () -> tensor<2x9x32xi32>
+  %v = "tri.constant"() {value = dense<1> : tensor<2x144x32xi32>} : () -> tensor<2x144x32xi32>
+  %b = "tri.constant"() {value = dense<1> : tensor<64xi32>} : () -> tensor<64xi32>
+  %f = "cpu.dot_panel_conv"(%x, %w, %b) {dilations = array<i64: 1, 1>, kernel = array<i64: 3, 3>, outputs = 64, padding = 0, pads = array<i64: 1, 1, 1, 1>, strides = array<i64: 1, 1>}
+      : (tensor<1x3x56x56xui8>, tensor<2x9x32xi32>, tensor<64xi32>) -> tensor<1x64x56x56xi32>
+  %c = "tri.cast"(%f) {to = "ui8"} : (tensor<1x64x56x56xi32>) -> tensor<1x64x56x56xui8>
+  %y = "cpu.dot_panel_conv"(%c, %v, %b) {dilations = array<i64: 1, 1>, kernel = array<i64: 3, 3>, outputs = 64, padding = 128, pads = array<i64: 1, 1, 1, 1>, strides = array<i64: 1, 1>}
+      : (tensor<1x64x56x56xui8>, tensor<2x144x32xi32>, tensor<64xi32>) -> tensor<1x64x56x56xi32>
+  return %y : tensor<1x64x56x56xi32>
+}
+
+// Outputs that are no whole blocks stay plain.
+// CHECK-LABEL: func.func @keeps_bytes_in_parts_of_blocks
+// CHECK-NOT:     cpu.block
+// CHECK:         "cpu.dot_panel_conv"
+func.func @keeps_bytes_in_parts_of_blocks(%x: tensor<1x16x56x56xui8>) -> tensor<1x24x56x56xi32> {
+  %w = "tri.constant"() {value = dense<1> : tensor<1x4x32xi32>} : () -> tensor<1x4x32xi32>
+  %b = "tri.constant"() {value = dense<1> : tensor<24xi32>} : () -> tensor<24xi32>
+  %y = "cpu.dot_panel_conv"(%x, %w, %b) {dilations = array<i64: 1, 1>, kernel = array<i64: 1, 1>, outputs = 24, pads = array<i64: 0, 0, 0, 0>, strides = array<i64: 1, 1>}
+      : (tensor<1x16x56x56xui8>, tensor<1x4x32xi32>, tensor<24xi32>) -> tensor<1x24x56x56xi32>
+  return %y : tensor<1x24x56x56xi32>
+}

@@ -174,6 +174,40 @@ def panels(dtype: type) -> list[Expected]:
     ]
 
 
+def blocked(dtype: type) -> list[Expected]:
+    """Blocked and plain images, both signs, lines that are tiles and that are cut, rows cut off."""
+    padding = 0 if dtype is BF16 else 7
+    plain_image = {"pads": (1, 0, 2, 1), "padding": padding, "panels": True}
+    made = [
+        convolution(numbers(dtype, 2, 16, 9, 14), 48, (3, 3), panels=True),
+        convolution(numbers(dtype, 1, 32, 9, 33), 16, (3, 2), stride=2, panels=True),
+        convolution(numbers(dtype, 2, 32, 7, 7), 64, (1, 1), panels=True),
+        convolution(numbers(dtype, 1, 16, 9, 9), 32, (1, 1), stride=2, panels=True),
+        convolution(numbers(dtype, 1, 16, 41), 16, (4,), dilation=2, panels=True),
+        convolution(numbers(dtype, 2, 3, 9, 17), 32, (3, 3), stride=2, **plain_image),
+        convolution(numbers(dtype, 2, 6, 9, 17), 32, (1, 1), panels=True),
+    ]
+    return [blocked_case(each) for each in made]
+
+
+def blocked_case(expected: Expected) -> Expected:
+    """Return the same convolution to a blocked image, of a blocked one where channels are blocks.
+
+    A blocked image cannot be padded: those that are have other channels.
+    """
+    case, (x, *packed) = expected.case, expected.case.inputs
+    block = cpu.Block(lanes=16).reference
+    image = block(x) if x.shape[1] % 16 == 0 else x
+    sums = expected.sums.reshape(1, -1, 16, *expected.sums.shape[1:])
+    made = replace(
+        case,
+        cls=cpu.BlockedDotConv,
+        operands=(image, *packed),
+        attributes={**case.attributes, "lanes": 16},
+    )
+    return Expected(made, block(expected.result), np.moveaxis(sums, 2, -1))
+
+
 def check(expected: Sequence[Expected], machine: Machine | None) -> None:
     compiled = compile_cases([e.case for e in expected], machine)
     for index, (case, result) in enumerate((e.case, e.result) for e in expected):
@@ -190,7 +224,7 @@ def check(expected: Sequence[Expected], machine: Machine | None) -> None:
 
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.int8, BF16])
-@pytest.mark.parametrize("family", [products, convolutions, panels])
+@pytest.mark.parametrize("family", [products, convolutions, panels, blocked])
 def test_kernels_compute_what_numpy_does(family, dtype) -> None:
     check(family(dtype), None)
 
@@ -200,12 +234,15 @@ def test_kernels_compute_what_numpy_does(family, dtype) -> None:
 def test_machines_with_other_instructions_compute_the_same(machine, dtype) -> None:
     if not runs_here(machine):
         pytest.skip("this machine lacks the instructions")
-    check([*products(dtype), *convolutions(dtype)[:5], *panels(dtype)[-4:]], machine)
+    check(
+        [*products(dtype), *convolutions(dtype)[:5], *panels(dtype)[-4:], *blocked(dtype)[1:3]],
+        machine,
+    )
 
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.int8])
 def test_signed_bytes_are_128_less(dtype) -> None:
-    cases = [*products(dtype), *convolutions(dtype), *panels(dtype)[-4:]]
+    cases = [*products(dtype), *convolutions(dtype), *panels(dtype)[-4:], *blocked(dtype)]
     check([each.signed() for each in cases], None)
 
 

@@ -1,0 +1,87 @@
+"""The blocked form of convolutions of bytes."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from ....dialects import cpu
+from ....dialects.core.attributes import tensor_of
+from ....dialects.core.machine import Machine
+from ....dialects.core.mlir import ir
+from ....dialects.core.op import Op
+from ....dialects.core.tensor import Array, Tensor
+from ....dialects.cpu.vnni import VNNI, products_of, vnni_count
+from ....passes.rewriting import NoMatch, Rewriter
+from ..schedule.layout_costs import conv_cost, on_blocks, relayout_cost
+from ..schedule.products import Product
+from .blocked_convs import border_cost, bordered
+from .blocked_forms import Blocks, Form, has_blocked_form
+from .packed_constants import packed_constant
+
+Dots = cpu.DotConv | cpu.DotPanelConv
+
+
+@has_blocked_form(cpu.DotConv, cpu.DotPanelConv)
+def _dots(op: Dots, blocks: Blocks, rewriter: Rewriter) -> Form:
+    x = tensor_of(op.x.type)
+    products = products_of(x, op.signed)
+    if products.factor != "i8":
+        raise NoMatch(f"multiplies {products.factor}, must be bytes")
+    if isinstance(op, cpu.DotConv) and tensor_of(op.w.type).shape[0] > 1:
+        raise NoMatch("has groups")
+    whole = x.shape[1] % blocks.lanes == 0 and blocks.lanes % products.count == 0
+    images = (0,) if whole else ()
+    product = _product(op, vnni_count(x.shape[1], products.count))
+    schedule, cost = conv_cost(on_blocks(product), blocks.machine, 0.0)
+    taken: dict[str, Any] = {**op.attributes, "lanes": blocks.lanes, "rows": schedule.rows}
+    taken.pop("block", None)
+
+    def pack(words: Array) -> Array:
+        return cpu.pack_kernel_columns(_kernels(op, words), schedule.vectors * blocks.lanes)
+
+    def build(blocked: Sequence[ir.Value], rewriter: Rewriter) -> Op:
+        w = packed_constant(op, op.w, pack, rewriter)
+        if not blocked:
+            return cpu.BlockedDotConv.build(op.x, w, op.b, **taken)
+        image = bordered(blocked[0], op.pads, op.padding)
+        return cpu.BlockedDotConv.build(image, w, op.b, **taken | {"pads": (0,) * len(op.pads)})
+
+    _, plain = conv_cost(product, blocks.machine, 0.0)
+    packing = _packing_cost(op, product, blocks.machine)
+    if images:
+        return Form(images, build, plain + packing, cost + border_cost(op, blocks))
+    return Form(images, build, plain + packing, cost + packing)
+
+
+def _kernels(op: Dots, words: Array) -> Array:
+    """Return kernels as words: [outputs, words of the channels, taps…]."""
+    if isinstance(op, cpu.DotPanelConv):
+        return cpu.unpack_kernel_columns(words, op.outputs, op.kernel)
+    return cpu.unpack_rows(words, op.outputs, op.block).reshape(op.outputs, -1, *op.kernel)
+
+
+def _product(op: Dots, words: int) -> Product:
+    """Return what a convolution multiplies word by word."""
+    x, y = (tensor_of(value.type).likely for value in (op.x, op.y))
+    strided = any(step != 1 for step in op.strides)
+    taps, image = op.kernel, y.shape[2:]
+    return Product(
+        op.outputs,
+        math.prod(image),
+        words * math.prod(taps),
+        VNNI,
+        count=y.shape[0],
+        taps=taps,
+        image=image,
+        moved=strided or any(op.pads) or x.shape[2:] != image,
+        plain=not strided and set(op.dilations) <= {1},
+        seen=math.prod(x.shape[2:]),
+        fixed=tensor_of(op.y.type).is_static,
+    )
+
+
+def _packing_cost(op: Dots, product: Product, machine: Machine) -> float:
+    """Return the cost of bringing a plain image into words."""
+    batch = tensor_of(op.x.type).likely.shape[0]
+    words = Tensor((batch, product.channels, product.seen), VNNI)
+    return relayout_cost(words, machine)

@@ -1,0 +1,61 @@
+"""Convolution of bytes to a blocked image: vectors across outputs, words of pixels in all lanes."""
+
+import math
+
+from .....dialects import cpu
+from .....dialects.cpu.vnni import VNNI, products_of
+from ...kernels.buffer import Buffer, Lanes
+from ...kernels.builder import KernelBuilder
+from ...kernels.epilogue import Epilogue
+from ...kernels.index import IndexExpr
+from ...kernels.products.contraction import Contraction, Left, emit_each
+from ...kernels.products.dot import choose_dot
+from ...kernels.products.panels import StoredPanel
+from ...kernels.products.vnni import Words, flipped
+from ...kernels.value import Value
+from ...registry import BLOCKED_DOTS, template
+from ...schedule.costs import kept_bytes
+from ...schedule.tiles import fit_tile
+from .blocked import ImageReader, PixelSink
+from .word_images import word_images
+
+
+@template(cpu.BlockedDotConv, types=BLOCKED_DOTS)
+def lower_blocked_dot_conv(
+    op: cpu.BlockedDotConv, kernel: KernelBuilder, x: Buffer, w: Buffer, b: Buffer, y: Epilogue
+) -> None:
+    batch, _, *spatial, lanes = y.shape
+    pixels, products = math.prod(spatial), products_of(x.tensor, op.signed)
+    tile = fit_tile(kernel.machine, VNNI, pixels, w.shape[2], op.rows, lanes)
+    epilogue = PixelSink(y)
+    blocked = len(x.shape) == len(op.kernel) + 3
+    images = Words.of(x) if blocked else word_images(op, kernel, x, tuple(spatial), 1)[0]
+    image = ImageReader(images, tuple(spatial), op.kernel, op.strides, op.dilations)
+    # Words that are packed for the kernel have the bytes that its instructions take.
+    flips = blocked and products.offset != 0
+
+    def one(at: list[IndexExpr]) -> Contraction:
+        number, group = at
+
+        def finish(pixel: IndexExpr, output: IndexExpr, total: Value, taken: Lanes) -> None:
+            epilogue.store(total + b.load([output], taken), number, output, pixel, taken)
+
+        left = image.left(number, group)
+        return Contraction(
+            pixels,
+            op.outputs,
+            image.depth,
+            products.sums,
+            _flipping(left) if flips else left,
+            StoredPanel(w, image.depth, tile),
+            finish,
+            ahead=image.ahead(number, group, kept_bytes(kernel.machine)),
+            unit=1 if image.pointwise else spatial[-1],
+            multiply=choose_dot(kernel.machine, x.dtype, op.signed),
+        )
+
+    emit_each((batch, 1), one, tile)
+
+
+def _flipping(left: Left) -> Left:
+    return lambda rows, r, depth: flipped(left(rows, r, depth))
