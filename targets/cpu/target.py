@@ -11,6 +11,7 @@ from ...passes.cse import Cse
 from ...passes.decompose import Decompose, decomposition_rules
 from ...passes.eliminate import Eliminate
 from ...passes.pipeline import Step
+from ...passes.quantize.keep_bytes import KeepBytes
 from ..compiled import CompiledPart
 from ..core import Target, TargetInstrumentation
 from ..costs.roofline import Roofline
@@ -66,6 +67,7 @@ class CpuTarget(Target):
             Cse(),
             *decompose,
             SplitConvTranspose(machine),
+            KeepBytes(),
             ChooseDotProducts(not options.strict_math, machine),
             ChooseLayouts(error, machine),
             PackRecurrent(machine),

@@ -44,7 +44,8 @@ def _dots(op: Dots, blocks: Blocks, rewriter: Rewriter) -> Form:
         if not blocked:
             return cpu.BlockedDotConv.build(op.x, w, op.b, **taken)
         image = bordered(blocked[0], op.pads, op.padding)
-        return cpu.BlockedDotConv.build(image, w, op.b, **taken | {"pads": (0,) * len(op.pads)})
+        inside: dict[str, Any] = {**taken, "pads": (0,) * len(op.pads)}
+        return cpu.BlockedDotConv.build(image, w, op.b, **inside)
 
     _, plain = conv_cost(product, blocks.machine, 0.0)
     packing = _packing_cost(op, product, blocks.machine)

@@ -50,16 +50,21 @@ class Words(Buffer):
 
     def load(self, indices: Sequence[IndexExpr], lanes: Lanes | None = None) -> Value:
         assert lanes is None, "words are loaded one at a time"
-        element = ir.MemRefType(self.memory.type).element_type
-        count = VNNI_BITS // element.width
+        count = self._count
         place = self.position(indices) * count
-        loaded = vector.load(ir.VectorType.get([count], element), self.memory, [place.ssa])
+        type_ = ir.VectorType.get([count], self.memory.type.element_type)
+        loaded = vector.load(type_, self.memory, [place.ssa])
         word = vector.bitcast(ir.VectorType.get([1], element_type(VNNI)), loaded)
         return Value(vector.extract(word, [], [0]), VNNI)
 
     def prefetch(self, position: IndexExpr, writes: bool = False, level: int = 2) -> None:
-        element = ir.MemRefType(self.memory.type).element_type
-        super().prefetch(position * (VNNI_BITS // element.width), writes, level)
+        super().prefetch(position * self._count, writes, level)
+
+    @property
+    def _count(self) -> int:
+        """The number of elements of a word."""
+        bits: int = self.memory.type.element_type.width
+        return VNNI_BITS // bits
 
 
 def depth_bytes(matrix: Buffer) -> int:
