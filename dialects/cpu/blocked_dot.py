@@ -1,4 +1,4 @@
-"""Convolution of bytes to a blocked image, by dot products on VNNI words."""
+"""Convolution to a blocked image, by dot products on VNNI words: of bytes, or of bf16."""
 
 from ..core.errors import Invalid
 from ..core.sizes.checks import need_divides

@@ -1,4 +1,4 @@
-"""The blocked form of convolutions of bytes."""
+"""The blocked form of convolutions by dot products: of bytes, and of bf16."""
 
 import math
 from collections.abc import Sequence
@@ -25,8 +25,6 @@ Dots = cpu.DotConv | cpu.DotPanelConv
 def _dots(op: Dots, blocks: Blocks, rewriter: Rewriter) -> Form:
     x = tensor_of(op.x.type)
     products = products_of(x, op.signed)
-    if products.factor != "i8":
-        raise NoMatch(f"multiplies {products.factor}, must be bytes")
     if isinstance(op, cpu.DotConv) and tensor_of(op.w.type).shape[0] > 1:
         raise NoMatch("has groups")
     whole = x.shape[1] % blocks.lanes == 0 and blocks.lanes % products.count == 0

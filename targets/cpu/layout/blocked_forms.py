@@ -15,8 +15,8 @@ from ....passes.rewriting import NoMatch, Rewriter
 from ..schedule.costs import loading
 from ..schedule.layout_costs import BLOCKED_POOL, PLAIN_POOL
 
-IMAGES = ("f32", "i32", "ui8", "i8")
-"""The element types of blocked images: f32, and bytes with the sums of their products."""
+IMAGES = ("f32", "bf16", "f16", "i32", "ui8", "i8")
+"""The element types of blocked images: floats, and bytes with the sums of their products."""
 
 Build = Callable[[Sequence[ir.Value], Rewriter], Op]
 

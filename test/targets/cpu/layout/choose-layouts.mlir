@@ -222,3 +222,17 @@ func.func @keeps_bytes_in_parts_of_blocks(%x: tensor<1x16x56x56xui8>) -> tensor<
       : (tensor<1x16x56x56xui8>, tensor<1x4x32xi32>, tensor<24xi32>) -> tensor<1x24x56x56xi32>
   return %y : tensor<1x24x56x56xi32>
 }
+
+// So is bf16, of which two fill a word.
+// CHECK-LABEL: func.func @blocks_halves
+// CHECK:         "cpu.block"(%arg0) {{.*}} -> tensor<1x4x56x56x16xbf16>
+// CHECK:         "cpu.blocked_dot_conv"{{.*}} -> tensor<1x4x56x56x16xbf16>
+// CHECK:         "tri.relu"({{.*}}tensor<1x4x56x56x16xbf16>
+func.func @blocks_halves(%x: tensor<1x64x56x56xbf16>) -> tensor<1x64x56x56xbf16> {
+  %w = "tri.constant"() {value = dense<1> : tensor<2x288x32xi32>} : () -> tensor<2x288x32xi32>
+  %b = "tri.constant"() {value = dense<1.0> : tensor<64xf32>} : () -> tensor<64xf32>
+  %y = "cpu.dot_panel_conv"(%x, %w, %b) {dilations = array<i64: 1, 1>, kernel = array<i64: 3, 3>, outputs = 64, pads = array<i64: 1, 1, 1, 1>, strides = array<i64: 1, 1>}
+      : (tensor<1x64x56x56xbf16>, tensor<2x288x32xi32>, tensor<64xf32>) -> tensor<1x64x56x56xbf16>
+  %r = "tri.relu"(%y) : (tensor<1x64x56x56xbf16>) -> tensor<1x64x56x56xbf16>
+  return %r : tensor<1x64x56x56xbf16>
+}
