@@ -11,7 +11,7 @@ from ..format.operations import RubikOperation
 from ..reference import rubik
 from .dialect import NVDLA, EngineOp, PlaceOp, each, need_images
 
-CHANNELS, ROWS = 1, 2
+CHANNELS, ROWS, COLUMNS = 1, 2, 3
 
 
 class Contract(EngineOp, dialect=NVDLA):
@@ -87,7 +87,7 @@ class Window(PlaceOp, dialect=NVDLA):
 
 
 class Join(PlaceOp, dialect=NVDLA):
-    """Store images side by side: along channels (axis 1), in whole atoms, or along rows (axis 2).
+    """Store images side by side: along channels (axis 1), in whole atoms, rows (2) or columns (3).
 
     What makes an operand stores it in the place of the result.
     """
@@ -97,8 +97,8 @@ class Join(PlaceOp, dialect=NVDLA):
     y: Result
 
     def infer(self, xs: Sequence[Tensor]) -> Tensor:
-        if self.axis not in (CHANNELS, ROWS):
-            raise Invalid(f"axis is {self.axis}, must be {CHANNELS} or {ROWS}")
+        if self.axis not in (CHANNELS, ROWS, COLUMNS):
+            raise Invalid(f"axis is {self.axis}, must be {CHANNELS}, {ROWS} or {COLUMNS}")
         shapes = [need_images("an operand", x) for x in xs]
         if not shapes:
             raise Invalid("has no operands, must have some")

@@ -148,9 +148,11 @@ class Emitter:
 
         It has the channels of the result, which may be more, of its atoms.
         """
-        if value not in self.arrays:
+        place = self.places[value]
+        if place.root not in self.arrays:
             return self._image(value, channels)
-        given = self.arrays[value][0]
+        bounds = zip(place.offset, tensor_of(value.type).shape[1:], strict=True)
+        given = self.arrays[place.root][0][*(slice(at, at + size) for at, size in bounds)]
         _, height, width = given.shape
         image = np.zeros((channels, height, width), given.dtype)
         image[: len(given)] = given

@@ -1,8 +1,8 @@
 """Fit a convolution into CBUF, the buffer of convolutions: its data and its weights have banks.
 
 In the order of preference: all data and all weights; all data and some groups of kernels, which
-follow one another; some rows of data at a time. Two groups of kernels let one be loaded while the
-other is used.
+follow one another; some rows of data at a time; some columns of these. Two groups of kernels let
+one be loaded while the other is used.
 """
 
 from dataclasses import dataclass
@@ -20,32 +20,36 @@ INT8 = Precision.INT8
 
 @dataclass(frozen=True)
 class Fit:
-    """How many rows of the result are computed at a time, and the banks for that."""
+    """How many rows of the result are computed at a time, and the banks for that.
+
+    Where whole rows do not fit, `columns` are those of a part, which then has a fit of its own.
+    """
 
     rows: int
     data_banks: int
     weight_banks: int
+    columns: int | None = None
 
 
 @dataclass(frozen=True)
 class ConvSizes:
-    """The sizes of a convolution: x [C, H, W], weights [K, C, R, S], rows of the result.
+    """The sizes of a convolution: x [C, H, W], weights [K, C, R, S], those of the result [H', W'].
 
-    `reach` is the rows of a window, dilated.
+    `reach` is the rows and columns of a window, dilated.
     """
 
     x: Shape
     w: Shape
-    out_rows: int
-    stride: int
-    reach: int
+    out: Shape
+    strides: Shape
+    reach: Shape
 
 
 def conv_sizes(op: Conv) -> ConvSizes:
     """Return what an op needs in CBUF."""
     x, w = tensor_of(op.x.type).shape, tensor_of(op.w.type).shape
-    out = tensor_of(op.y.type).shape
-    return ConvSizes(x[1:], w, out[2], op.strides[0], (w[2] - 1) * op.dilations[0] + 1)
+    reach = tuple((n - 1) * by + 1 for n, by in zip(w[2:], op.dilations, strict=True))
+    return ConvSizes(x[1:], w, tensor_of(op.y.type).shape[2:], op.strides, reach)
 
 
 def padded_weights(shape: Shape, configuration: Configuration) -> Shape:
@@ -76,11 +80,11 @@ def fit(sizes: ConvSizes, configuration: Configuration) -> Fit | None:
     channels, height, width = padded[1], sizes.x[1], sizes.x[2]
     space = _BankSpace(configuration, entries_per_slice(width, channels, configuration))
     weights = [space.weights(size) for size in _portions(padded, configuration)]
-    least, window = space.data(height), space.data(min(sizes.reach, height))
+    least, window = space.data(height), space.data(min(sizes.reach[0], height))
     for banks in weights:
         if least + banks <= configuration.banks:
             rest = configuration.banks - least
-            return Fit(sizes.out_rows, least, min(weights[0], rest))
+            return Fit(sizes.out[0], least, min(weights[0], rest))
         data = configuration.banks - banks
         # Parts of the data with all weights come before all of the data with few weights.
         if window <= data and banks in weights[:2]:
@@ -88,6 +92,23 @@ def fit(sizes: ConvSizes, configuration: Configuration) -> Fit | None:
     if window + weights[-1] <= configuration.banks:
         data = configuration.banks - weights[-1]
         return Fit(_rows(space.rows(data), sizes), data, weights[-1])
+    return _fit_columns(sizes, channels, weights[-1], configuration)
+
+
+def _fit_columns(
+    sizes: ConvSizes, channels: int, weights: int, configuration: Configuration
+) -> Fit | None:
+    """Return as many columns of a row of windows as fit beside a group of kernels, evenly divided.
+
+    Parts have two columns at least: the line of a single pixel must end with it.
+    """
+    data = configuration.banks - weights
+    for parts in range(2, sizes.out[1] // 2 + 1):
+        columns = -(-sizes.out[1] // parts)
+        width = min((columns - 1) * sizes.strides[1] + sizes.reach[1], sizes.x[2])
+        space = _BankSpace(configuration, entries_per_slice(width, channels, configuration))
+        if space.data(min(sizes.reach[0], sizes.x[1])) <= data:
+            return Fit(1, data, weights, columns)
     return None
 
 
@@ -123,4 +144,4 @@ class _BankSpace:
 
 def _rows(data: int, sizes: ConvSizes) -> int:
     """Return how many rows of a result need some rows of data."""
-    return min((data - sizes.reach) // sizes.stride + 1, sizes.out_rows)
+    return min((data - sizes.reach[0]) // sizes.strides[0] + 1, sizes.out[0])

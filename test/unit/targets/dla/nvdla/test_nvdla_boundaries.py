@@ -60,6 +60,20 @@ def test_all_is_one_loadable_within_a_step(name: str, configuration: str, tmp_pa
     assert one_step(found, reference(model, [x]))
 
 
+def test_an_average_whose_image_exceeds_cbuf_is_divided_with_its_shares(tmp_path: Path) -> None:
+    net, file = Net((1, 8, 131, 150)), tmp_path / "q.onnx"
+    stem = net.op("MaxPool", "x", kernel_shape=[1, 1])
+    stem = net.op("AveragePool", stem, kernel_shape=[3, 3], pads=[1] * 4, count_include_pad=0)
+    net.quantized(net.op("MaxPool", stem, kernel_shape=[1, 1]), file, 2)
+    model, x = onnx.load(file), net.inputs()
+    package = build(model, target="nvdla:nv_small")
+    (program,) = package.manifest.part(DlaPart).loadables
+    assert program.operations > 4
+    found = computed(package, [x])
+    np.testing.assert_array_equal(found, interpreted(model, "nvdla:nv_small", [x]))
+    assert one_step(found, reference(model, [x]))
+
+
 def test_counts_whose_ratios_are_not_those_of_bytes_are_named(tmp_path: Path) -> None:
     net, file = Net((1, 3, 9, 7)), tmp_path / "q.onnx"
     net.quantized(averaged(net, kernel_shape=[5, 7], pads=[2, 3, 2, 3]), file)

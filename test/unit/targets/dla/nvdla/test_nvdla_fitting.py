@@ -30,6 +30,8 @@ from trivium.targets.registry import choose_target
 
 SHAPES = {
     "wide rows": ((1, 64, 8, 256), (8, 64, 3, 1), {"pads": [1, 0, 1, 0]}),
+    "wide windows": ((1, 512, 3, 90), (9, 512, 3, 2), {"pads": [1, 1, 1, 0], "strides": [1, 2]}),
+    "wide line": ((1, 1024, 1, 131), (8, 1024, 1, 3), {"pads": [0, 2, 0, 1], "dilations": [1, 2]}),
     "strided rows": ((1, 48, 41, 61), (40, 48, 5, 3), {"strides": [3, 2], "pads": [2, 0, 1, 1]}),
     "dilated": ((1, 5, 13, 11), (3, 5, 3, 3), {"dilations": [3, 2], "pads": [3, 1, 2, 2]}),
     "depthwise": ((1, 19, 9, 7), (19, 1, 3, 3), {"group": 19, "strides": [2, 1]}),
@@ -73,8 +75,9 @@ def test_a_convolution_is_one_loadable_within_a_step(
                 assert each.descriptor.data_banks + each.descriptor.weight_banks <= limits.banks
 
 
-def test_rows_are_split_where_cbuf_is_small_alone(tmp_path: Path) -> None:
-    model, _ = convolution("wide rows", tmp_path / "q.onnx")
+@pytest.mark.parametrize("name", ["wide rows", "wide windows", "wide line"])
+def test_images_are_split_where_cbuf_is_small_alone(name: str, tmp_path: Path) -> None:
+    model, _ = convolution(name, tmp_path / "q.onnx")
     counts = {
         name: build(model, target=f"nvdla:{name}").manifest.part(DlaPart).loadables[0].operations
         for name in ("nv_small", "nv_full")
