@@ -1,7 +1,7 @@
 """The dialect object, and what its ops share: images, and descriptors as text."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import fields, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -40,25 +40,50 @@ def each(compute: Callable[[Integers], Array], batch: Array) -> Array:
 
 
 def spell(descriptor: object) -> str:
-    """Return the fields that do not have their defaults, as `kind=3 truncate=8`."""
-    found = [
-        (each.name, getattr(descriptor, each.name), each.default)
-        for each in fields(descriptor)  # pyright: ignore[reportArgumentType]
-    ]
-    return " ".join(f"{name}={value}" for name, value, default in found if value != default)
+    """Return the fields that do not have their defaults, as `kind=3 mul_converter.offset=8`."""
+    return " ".join(_spelled(descriptor))
+
+
+def _spelled(descriptor: Any) -> Iterator[str]:
+    for field in fields(descriptor):
+        value = getattr(descriptor, field.name)
+        if is_dataclass(value):
+            yield from (f"{field.name}.{each}" for each in _spelled(value))
+        elif value != field.default:
+            yield f"{field.name}={value}"
 
 
 def parse(descriptor: D, text: str) -> D:
     """Return a descriptor with the fields that `spell` wrote; raise Invalid for other text."""
-    known = {field.name for field in fields(descriptor) if isinstance(field.default, int)}  # pyright: ignore[reportArgumentType]
-    given: dict[str, int] = {}
+    known = dict(_known(descriptor))
     for word in text.split():
         name, _, number = word.partition("=")
         if name not in known:
             raise Invalid(f"has field '{name}', must be one of {', '.join(sorted(known))}")
         if not number.removeprefix("-").isdigit():
             raise Invalid(f"has '{word}', must be a field and a number, as in '{name}=1'")
-        given[name] = int(number)
+        known[name] = int(number)
+    return _with(descriptor, known)
+
+
+def _known(descriptor: Any) -> Iterator[tuple[str, int]]:
+    """Yield the fields that are numbers, those of a field's own by its name and a point."""
+    for field in fields(descriptor):
+        value = getattr(descriptor, field.name)
+        if is_dataclass(value):
+            yield from ((f"{field.name}.{name}", number) for name, number in _known(value))
+        elif isinstance(value, int):
+            yield field.name, value
+
+
+def _with(descriptor: D, numbers: Mapping[str, int]) -> D:
+    """Return a descriptor with other numbers."""
+    given: dict[str, Any] = {name: n for name, n in numbers.items() if "." not in name}
+    for field in fields(cast(Any, descriptor)):
+        inner = f"{field.name}."
+        own = {name.removeprefix(inner): n for name, n in numbers.items() if name.startswith(inner)}
+        if own:
+            given[field.name] = _with(getattr(descriptor, field.name), own)
     return cast(D, replace(cast(Any, descriptor), **given))
 
 

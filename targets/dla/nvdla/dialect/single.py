@@ -110,7 +110,7 @@ def tables_of(form: str, entries: Array) -> Lut:
 
 def spelled(stage: SdpStage) -> str:
     """Return the text of a stage that is used."""
-    return spell(stage).replace("enable=1 ", "").removesuffix("enable=1") or "kind=0"
+    return spell(stage).removeprefix("enable=1").lstrip() or "kind=0"
 
 
 def _stage(text: str) -> SdpStage:

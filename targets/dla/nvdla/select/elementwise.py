@@ -1,5 +1,8 @@
 """Select what SDP computes value by value: sums, products, other scales, tables."""
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 
 from .....dialects import tri
@@ -11,7 +14,7 @@ from ...select.requantized import Term
 from ...select.selection import BYTE
 from ..dialect.dialect import spell
 from ..dialect.single import EXPONENTIAL_ENTRIES, Sdp, spelled
-from ..format.operations import Lut, SdpStage
+from ..format.operations import Converter, Lut, SdpStage
 from ..reference import sdp
 from .convolutions import Ending, ending_of
 from .selection import NvdlaSelection, image_of, image_shape
@@ -62,8 +65,10 @@ def select_sum(op: tri.Requantize, selection: NvdlaSelection) -> None:
 
 
 def select_product(op: tri.Requantize, selection: NvdlaSelection) -> None:
-    """Select the product of two images, one of which has the zero point 0, or of an image with a
-    number for each channel."""
+    """Select the product of two images, or of an image with a number for each channel.
+
+    Stages X multiply by bytes as they are; stage Y takes the zero point of its operand away.
+    """
     made = selection.sole(op.x, tri.Mul)
     a, b = (selection.quantized_operand(value) for value in (made.a, made.b))
     shape = tensor_of(op.y.type).shape
@@ -75,25 +80,29 @@ def select_product(op: tri.Requantize, selection: NvdlaSelection) -> None:
         raise NoMatch(f"{name} multiplies images of the shape of the result")
     if constant is None and b.zero and not a.zero:
         a, b = b, a
-    if constant is None and (b.zero or tensor_of(b.value.type).shape != shape):
-        raise NoMatch(f"{name} multiplies by images of one shape with the zero point 0")
+    if constant is None and tensor_of(b.value.type).shape != shape:
+        raise NoMatch(f"{name} multiplies images of one shape")
     ending = ending_of(op, selection)
     factor = selection.factor(op, "product")
     covered = (*a.ops, *b.ops, made)
     with selection.place(*covered):
         stage = SdpStage(enable=1, kind=sdp.MULTIPLY, mode=sdp.PER_ELEMENT)
-        other = image_of(b.value)
+        second, third = image_of(b.value), None
         if constant is not None:
             stage = SdpStage(enable=1, kind=sdp.MULTIPLY, mode=sdp.PER_CHANNEL, precision=1)
             numbers = _per_channel(constant.astype(np.int64) - b.zero, op, selection)
-            other = selection.vector(numbers, "factors")
+            second = selection.vector(numbers, "factors")
+        elif b.zero:
+            stage = replace(stage, mul_converter=Converter(1, 0, 1, b.zero))
+            second, third = None, second
         y = selection.build(
             Sdp,
             image_of(a.value),
             None,
-            other,
+            second,
+            third,
             x1=spelled(SdpStage(enable=1, kind=sdp.ALU, alu_operand=-a.zero)),
-            x2=spelled(stage),
+            **{"x2" if third is None else "y": spelled(stage)},
             **converter(factor["multiplier"] * 2.0 ** -factor["shift"], ending),
         ).result
         y = selection.clamped(y, ending.low, ending.high)
@@ -168,7 +177,7 @@ def scale_of(factor: float) -> tuple[int, int]:
     return number, truncate
 
 
-def converter(factor: float, ending: Ending) -> dict[str, int]:
+def converter(factor: float, ending: Ending) -> dict[str, Any]:
     """Return the fields of a converter that rescales, and adds a zero point."""
     number, truncate = scale_of(factor)
     return {"offset": -round(ending.zero / factor), "scale": number, "truncate": truncate}

@@ -1,4 +1,4 @@
-"""Channels that begin within an atom, and windows that end within an image."""
+"""Channels that begin within an atom, windows that end within an image, products of zero points."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -72,6 +72,33 @@ def test_an_average_whose_image_exceeds_cbuf_is_divided_with_its_shares(tmp_path
     found = computed(package, [x])
     np.testing.assert_array_equal(found, interpreted(model, "nvdla:nv_small", [x]))
     assert one_step(found, reference(model, [x]))
+
+
+def multiplied(file: Path) -> onnx.ModelProto:
+    """Write the product of images whose zero points are -128, and near -28."""
+    net = Net((1, 3, 9, 7))
+    a, b = net.op("Relu", net.conv("x", 3, 11)), net.conv("x", 3, 11)
+    b = net.op("Clip", b, *(net.weight(np.array(each, np.float32)) for each in (-1, 1.5)))
+    net.quantized(net.conv(net.op("Mul", a, b), 11, 4, 1), file)
+    return onnx.load(file)
+
+
+@pytest.mark.parametrize("configuration", ["nv_large", "nv_full"])
+def test_stage_y_multiplies_images_with_zero_points(configuration: str, tmp_path: Path) -> None:
+    model = multiplied(tmp_path / "q.onnx")
+    x = 2 * np.random.default_rng(3).normal(size=(1, 3, 9, 7)).astype(np.float32)
+    target = f"nvdla:{configuration}"
+    package = build(model, target=target)
+    assert len(package.manifest.part(DlaPart).loadables) == 1
+    found = computed(package, [x])
+    np.testing.assert_array_equal(found, interpreted(model, target, [x]))
+    assert one_step(found, reference(model, [x]))
+
+
+def test_nv_small_has_no_stage_for_two_zero_points(tmp_path: Path) -> None:
+    multiplied(tmp_path / "q.onnx")
+    support = can_run(str(tmp_path / "q.onnx"), target="nvdla:nv_small")
+    assert {r for node in support for r in node.refusals} == {"nv_small has no stage Y of SDP"}
 
 
 def test_counts_whose_ratios_are_not_those_of_bytes_are_named(tmp_path: Path) -> None:
