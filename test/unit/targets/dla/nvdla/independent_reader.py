@@ -63,3 +63,77 @@ def _field(data: bytes, place: int, kind: str) -> Any:
     if element in TABLES:
         return tuple(_table(data, each + _at(data, "I", each), element) for each in places)
     return tuple(_field(data, each, element) for each in places)
+
+
+CONVERTER = {"scale": ("h", 0), "truncate": ("B", 2), "enable": ("B", 3), "offset": ("i", 4)}
+STAGE = {
+    **{name: ("B", at) for at, name in enumerate(("enable", "alu_type", "type", "mode"))},
+    **{name: ("B", 4 + at) for at, name in enumerate(("act", "shift", "truncate", "precision"))},
+    "alu_operand": ("i", 8),
+    "mul_operand": ("i", 12),
+    **{f"alu_cvt.{name}": (code, 16 + at) for name, (code, at) in CONVERTER.items()},
+    **{f"mul_cvt.{name}": (code, 24 + at) for name, (code, at) in CONVERTER.items()},
+}
+SDP = {
+    "src_precision": ("B", 0),
+    "dst_precision": ("B", 1),
+    "lut_index": ("h", 2),
+    **{f"out_cvt.{name}": (code, 4 + at) for name, (code, at) in CONVERTER.items()},
+    "conv_mode": ("B", 12),
+    "batch_num": ("B", 13),
+    "batch_stride": ("I", 16),
+    **{f"x1_op.{name}": (code, 20 + at) for name, (code, at) in STAGE.items()},
+    **{f"x2_op.{name}": (code, 52 + at) for name, (code, at) in STAGE.items()},
+    **{f"y_op.{name}": (code, 84 + at) for name, (code, at) in STAGE.items()},
+}
+CUBE = {
+    "type": ("H", 0),
+    "address": ("h", 2),
+    "offset": ("I", 4),
+    "size": ("I", 8),
+    **{name: ("H", 12 + 2 * at) for at, name in enumerate(("width", "height", "channel"))},
+    **{name: ("I", 20 + 4 * at) for at, name in enumerate(("line", "surf", "plane"))},
+}
+
+
+class Task:
+    """The descriptors of the first task, of ABI 0.12, found from its list of addresses."""
+
+    def __init__(self, data: bytes) -> None:
+        _, tasks, self.memories, self.addresses, _, blobs, *_ = read(data)
+        self.blobs = {name: contents for name, *_, contents in blobs}
+        self.list = tasks[0][3]
+        self.network = self.bytes_at(0)
+        self.count = _at(self.network, "H", 30)
+        operations, surfaces, graph = (
+            self.bytes_at(_at(self.network, "h", at)) for at in (0, 2, 4)
+        )
+        self.operations = [operations[116 * i : 116 * (i + 1)] for i in range(self.count)]
+        self.surfaces = [surfaces[644 * i : 644 * (i + 1)] for i in range(self.count)]
+        self.graph = [graph[36 * i : 36 * (i + 1)] for i in range(self.count)]
+
+    def bytes_at(self, index: int) -> bytes:
+        """Return the bytes at an address of the task, whose memory one blob fills."""
+        (address,) = (each for each in self.addresses if each[0] == self.list[index])
+        (memory,) = (each for each in self.memories if each[0] == address[1])
+        (name,) = memory[5]
+        return self.blobs[name][address[2] :]
+
+    def engine(self, number: int) -> int:
+        return _at(self.graph[number], "B", 3)
+
+    def fields(self, number: int, places: dict[str, tuple[str, int]]) -> dict[str, int]:
+        return {name: _at(self.operations[number], *at) for name, at in places.items()}
+
+    def cube(self, number: int, at: int) -> dict[str, int]:
+        surface = self.surfaces[number]
+        return {name: _at(surface, code, at + place) for name, (code, place) in CUBE.items()}
+
+    def arrivals(self) -> list[int]:
+        """Count the notifications that arrive at each operation."""
+        found = [0] * self.count
+        for entry in self.graph:
+            for at in (*range(8, 32, 4), 32):
+                if (consumer := _at(entry, "h", at)) >= 0:
+                    found[consumer] += 1
+        return found
