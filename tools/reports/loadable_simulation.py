@@ -11,7 +11,7 @@ from ...targets.dla.nvdla.configuration import Configuration
 from ...targets.dla.nvdla.format.dla_task import Tables, dla_tasks
 from ...targets.dla.nvdla.format.loadable import Loadable, MemoryFlags, Tensor
 from ...targets.dla.nvdla.memories import bound_tensors, tensor_dtype
-from ...targets.dla.nvdla.simulator import run
+from ...targets.dla.nvdla.simulator import require_sound, run
 from ...targets.dla.nvdla.timing.timeline import TaskTime, task_time
 from ..feeds import Arrays
 from .simulation import StepReport
@@ -56,6 +56,7 @@ def simulate_loadable(
 
     Raises CompileError as the simulator, and for names that are not those of the inputs.
     """
+    require_sound(loadable, configuration)
     tables = Tables(loadable)
     tensors = bound_tensors(tables, MemoryFlags.INPUT)
     rng = np.random.default_rng(0)

@@ -58,7 +58,7 @@ def run(
     simulated, and for other inputs than the loadable's.
     """
     tables = Tables(loadable)
-    _require_none([(each.where, each.message) for each in lint(loadable, configuration)])
+    require_sound(loadable, configuration)
     tasks = _decoded(tables)
     _require_none(_not_simulated(tasks))
     memories = Memories(tables, configuration)
@@ -73,6 +73,11 @@ def run(
         else:
             _emulate(task, memories)
     return [memories.output(tensor) for tensor in bound_tensors(tables, MemoryFlags.OUTPUT)]
+
+
+def require_sound(loadable: Loadable, configuration: Configuration) -> None:
+    """Raise CompileError with all faults that the linter finds."""
+    _require_none([(each.where, each.message) for each in lint(loadable, configuration)])
 
 
 def _require_none(faults: list[tuple[str, str]]) -> None:

@@ -108,6 +108,9 @@ def _memory_findings(tables: Tables) -> Iterator[Finding]:
             elif min(tensor.n, tensor.c, tensor.h, tensor.w) < 1:
                 sizes = f"{tensor.n}x{tensor.c}x{tensor.h}x{tensor.w}"
                 yield Finding(where, f"tensor '{tensor.name}' is {sizes}, must have sizes from 1")
+            elif (elements := tensor.n * tensor.c * tensor.h * tensor.w) > tensor.size:
+                message = f"tensor '{tensor.name}' has {elements} elements in {tensor.size} bytes"
+                yield Finding(where, message)
             elif tensor.offset + tensor.size > memory.size:
                 end = f"{tensor.offset + tensor.size:#x}"
                 yield Finding(where, f"tensor '{tensor.name}' ends at {end}, past its memory")

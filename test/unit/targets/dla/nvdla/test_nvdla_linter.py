@@ -143,6 +143,11 @@ def test_what_a_configuration_lacks_is_named() -> None:
     assert found == ["operation 1 (SDP): nv_small has no fp16, must be int8"]
 
 
+def with_tensors(loadable: Loadable, **changes: int) -> Loadable:
+    tensors = (replace(each, **changes) for each in loadable.tensor_desc_list)
+    return replace(loadable, tensor_desc_list=tuple(tensors))
+
+
 TABLES: list[tuple[Callable[[Loadable], Loadable], str]] = [
     (
         lambda it: replace(it, memory_list=(*it.memory_list, it.memory_list[0])),
@@ -165,6 +170,14 @@ TABLES: list[tuple[Callable[[Loadable], Loadable], str]] = [
             it, tensor_desc_list=tuple(replace(t, mem_id=5) for t in it.tensor_desc_list)
         ),
         "memory 6: tensor 'y' is in memory 5",
+    ),
+    (
+        lambda it: with_tensors(it, h=-3),
+        "memory 6: tensor 'y' is 1x64x-3x7, must have sizes from 1",
+    ),
+    (
+        lambda it: with_tensors(it, h=70_000),
+        "memory 6: tensor 'y' has 31360000 elements in 3136 bytes",
     ),
     (
         lambda it: replace(it, address_list=(replace(it.address_list[0], size=41),)),
