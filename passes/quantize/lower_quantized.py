@@ -97,14 +97,15 @@ def _rescaled(x: Quantity, site: Site) -> ir.Value:
     return site.requantized(x.centered(), [x.scale / site.kind.scales[0]])
 
 
-@_lowers(tri.Conv)
-def _conv(op: tri.Conv, site: Site) -> ir.Value:
+@_lowers(tri.Conv, tri.ConvTranspose)
+def _conv(op: tri.Conv | tri.ConvTranspose, site: Site) -> ir.Value:
     x, w = site.quantity(op.x), site.quantity(op.w)
-    scales = _scales_along(w, 0) * x.scale
-    _need_room(x, w, math.prod(tensor_of(op.w.type).shape[1:]))
+    scales = _scales_along(w, int(isinstance(op, tri.ConvTranspose))) * x.scale
+    channels = tensor_of(op.x.type).shape[1] // op.group
+    _need_room(x, w, channels * math.prod(tensor_of(op.w.type).shape[2:]))
     site.shifts(scales / site.kind.scales[0])  # refuses, if it does, before anything is built
     bias = None if op.b is None else _bias(op.b, scales, op, site)
-    total = tri.Conv.build(x.centered(), w.centered(), bias, **op.attributes).y
+    total = type(op).build(x.centered(), w.centered(), bias, **op.attributes).y
     return site.requantized(total, scales / site.kind.scales[0], axis=1)
 
 

@@ -8,7 +8,7 @@ from ...dialects.core.module import Module, declared, ops
 from ...dialects.core.op import Op, view
 from ..rewriting import Rewriter, users
 
-PRODUCTS = (tri.Conv, tri.MatMul, tri.Gemm)
+PRODUCTS = (tri.Conv, tri.ConvTranspose, tri.MatMul, tri.Gemm)
 MOVES = (tri.MaxPool, tri.Reshape, tri.Transpose, tri.Slice, tri.Resize)
 """Ops whose results keep the scale of what they move."""
 BOUNDS = (tri.Relu, tri.Clip)

@@ -174,6 +174,8 @@ def channels_axis(op: Op, array: Array) -> int | None:
     """Return the axis of weights along which outputs are."""
     if isinstance(op, tri.MatMul):
         return 1 if array.ndim == 2 else None
+    if isinstance(op, tri.ConvTranspose):
+        return 1 if op.group == 1 else None
     return 0 if isinstance(op, tri.Conv) or (isinstance(op, tri.Gemm) and op.trans_b) else 1
 
 

@@ -66,6 +66,10 @@ class Configuration:
         """Return the kernels whose weights are stored together."""
         return self.macs_kernels // precision.bytes
 
+    def has(self, engine: str) -> bool:
+        """Report whether there is an engine of some name."""
+        return engine in self.engines
+
     def refusal(self, engine: int, *precisions: int) -> str | None:
         """Explain why an operation does not run here, None if it does."""
         name = ENGINE_TYPES[engine].name

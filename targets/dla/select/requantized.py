@@ -23,6 +23,7 @@ class RequantizeRules:
     mean: Rule
     elements: Mapping[type[Op | None], Rule]
     scale: Rule
+    transposed: Rule | None = None
 
     def of(self, op: tri.Requantize, selection: OpSelection) -> Rule:
         """Return the rule for what a requantisation finishes."""
@@ -30,6 +31,11 @@ class RequantizeRules:
         match made:
             case tri.Conv():
                 return self.average if sums_windows(made, selection) else self.conv
+            case tri.ConvTranspose():
+                if self.transposed is None:
+                    name = selection.description.name
+                    raise NoMatch(f"{name} has no transposed convolutions")
+                return self.transposed
             case tri.MatMul():
                 return self.product
             case tri.ReduceSum():

@@ -18,6 +18,7 @@ from ..choice import Choice
 from ..configuration import Configuration
 from .convolutions import select_conv, select_product
 from .counted_averages import select_counted_average
+from .deconvolutions import select_deconv
 from .elementwise import select_lookup, select_scale, select_sum
 from .elementwise import select_product as select_elements
 from .limits import op_refusal
@@ -104,4 +105,5 @@ REQUANTIZE = RequantizeRules(
     mean=select_mean,
     elements={tri.Add: select_sum, tri.Mul: select_elements},
     scale=select_scale,
+    transposed=select_deconv,
 )

@@ -81,3 +81,13 @@ func.func @keeps_large_windows(%x: tensor<1x8x9x9xi8>) -> tensor<1x8x1x1xi8> {
   %y = "tri.max_pool"(%x) {kernel = array<i64: 9, 9>, strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : (tensor<1x8x9x9xi8>) -> tensor<1x8x1x1xi8>
   return %y : tensor<1x8x1x1xi8>
 }
+
+// CHECK-LABEL: func.func @keeps_transposed_convolutions_without_rubik
+// CHECK:         "tri.conv_transpose"
+func.func @keeps_transposed_convolutions_without_rubik(%x: tensor<1x2x4x4xi8>) -> tensor<1x2x8x8xi8> {
+  %w = "tri.constant"() {value = dense<1> : tensor<2x2x2x2xi32>} : () -> tensor<2x2x2x2xi32>
+  %c = "tri.cast"(%x) {to = "i32"} : (tensor<1x2x4x4xi8>) -> tensor<1x2x4x4xi32>
+  %s = "tri.conv_transpose"(%c, %w) {operandSegmentSizes = array<i32: 1, 1, 0>, strides = array<i64: 2, 2>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, group = 1 : i64, output_padding = array<i64: 0, 0>} : (tensor<1x2x4x4xi32>, tensor<2x2x2x2xi32>) -> tensor<1x2x8x8xi32>
+  %y = "tri.requantize"(%s) {multiplier = array<i64: 100>, shift = array<i64: 8>, zero_point = 0 : i64, low = -128 : i64, high = 127 : i64, axis = 1 : i64, to = "i8"} : (tensor<1x2x8x8xi32>) -> tensor<1x2x8x8xi8>
+  return %y : tensor<1x2x8x8xi8>
+}
