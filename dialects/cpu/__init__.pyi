@@ -54,6 +54,7 @@ from .packing import plain_columns as plain_columns
 from .packing import split_rows as split_rows
 from .packing import unpack_columns as unpack_columns
 from .packing import unpack_rows as unpack_rows
+from .quantize import Quantize as Quantize
 from .quantized_lstm import DotLstm as DotLstm
 from .quantized_lstm import pack_vnni_recurrent as pack_vnni_recurrent
 from .recurrent import PackedGru as PackedGru

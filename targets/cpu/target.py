@@ -33,6 +33,7 @@ from .schedule.append_in_place import AppendInPlace
 from .schedule.apply_tuning import ApplyTuning
 from .schedule.choose_dot_products import ChooseDotProducts
 from .schedule.choose_winograd import ChooseWinograd
+from .schedule.fuse_quantize import FuseQuantize
 from .schedule.scatter_in_place import ScatterInPlace
 from .schedule.tune import Tuner
 
@@ -69,6 +70,7 @@ class CpuTarget(Target):
             SplitConvTranspose(machine),
             KeepBytes(),
             ChooseDotProducts(not options.strict_math, machine),
+            FuseQuantize(),
             ChooseLayouts(error, machine),
             PackRecurrent(machine),
             *tuned,

@@ -305,6 +305,13 @@ def dot_lstm(pick: Pick) -> Example:
     return Example((x, words, scale, sums, *states, memory, p), attributes)
 
 
+def quantize(pick: Pick) -> Example:
+    x = 200 * pick.array(pick.ints(pick.between(0, 3), 1, 9), "f32")
+    to, low = pick.one(("ui8", 0), ("i8", -128))
+    more = {"zero": pick.between(-200, 200), "low": low + 3, "high": low + 250, "to": to}
+    return Example((x,), more)
+
+
 def append(pick: Pick) -> Example:
     before, rows, columns = pick.between(0, 2), pick.between(0, 3), pick.between(1, 3)
     shapes = [(*[1] * before, count, columns) for count in (rows, pick.between(1, 3))]
@@ -332,6 +339,7 @@ CPU: dict[type[Op], Maker] = {
     cpu.PackedMatMul: packed_mat_mul,
     cpu.DotBlockMatMul: dot_block_mat_mul,
     cpu.DotIndexedBlockMatMul: dot_indexed_block_mat_mul,
+    cpu.Quantize: quantize,
     cpu.QuantizeBlocks: quantize_blocks,
     cpu.PackedBlockMatMul: packed_block_mat_mul,
     cpu.PackedRnn: packed_rnn,

@@ -43,12 +43,13 @@ class Contraction:
     """Describe a contraction: y[row, column] = Σ left(row, depth) * panel(depth, column).
 
     `left` loads the element of row `r` of a tile at a depth. `initial` loads the initial sum of a
-    row; `finish` stores the sums, for which `touch` may prefetch memory. At each depth, `ahead` may
-    prefetch elements of later depths. `left` stores at most `block` rows together (those of a tile
-    by default): whole units of `unit` rows, or a part of one. Up to `once` rows read a panel once,
-    though they may be more than a tile has: it comes from far. `dtype` is the type of the sums;
-    `multiply` emits a multiply-add. `seen` returns the part of the depth that counts for some of
-    the rows that are stored together: the elements of others are zero there.
+    row, `bias` those of columns; `finish` stores the sums, for which `touch` may prefetch memory.
+    At each depth, `ahead` may prefetch elements of later depths. `left` stores at most `block` rows
+    together (those of a tile by default): whole units of `unit` rows, or a part of one. Up to
+    `once` rows read a panel once, though they may be more than a tile has: it comes from far.
+    `dtype` is the type of the sums; `multiply` emits a multiply-add. `seen` returns the part of the
+    depth that counts for some of the rows that are stored together: the elements of others are zero
+    there.
     """
 
     rows: Size
@@ -59,6 +60,7 @@ class Contraction:
     panel: Panel
     finish: Finish
     initial: Callable[[IndexExpr], Value] | None = None
+    bias: Callable[[IndexExpr, Lanes], Value] | None = None
     touch: Callable[[IndexExpr, IndexExpr], None] | None = None
     ahead: Callable[[Rows, Sequence[IndexExpr]], None] | None = None
     unit: Size = 1
@@ -184,14 +186,20 @@ class Contraction:
                 out += [self.multiply(factor, b, total) for b, total in zip(row, now, strict=True)]
             return out
 
-        sums = [self._start(rows.first + r, lanes) for r in taken for lanes in masks]
+        sums = self._start(rows, taken, start, masks)
         depth = self.depth if self.seen is None else self.seen(rows, taken)
         return self.panel.each_row(depth, start, masks, sums, step)
 
-    def _start(self, row: IndexExpr, lanes: Lanes) -> Value:
+    def _start(
+        self, rows: Rows, taken: range, start: IndexExpr, masks: Sequence[Lanes]
+    ) -> list[Value]:
+        """Return the initial sums of a tile, those of a row together."""
+        if self.bias is not None:
+            columns = [self.bias(start + v * lanes.width, lanes) for v, lanes in enumerate(masks)]
+            return columns * len(taken)
         if self.initial is None:
-            return zero(self.dtype, lanes)
-        return splat(self.initial(row), lanes.width)
+            return [zero(self.dtype, lanes) for _ in taken for lanes in masks]
+        return [splat(self.initial(rows.first + r), lanes.width) for r in taken for lanes in masks]
 
 
 def emit_each(shape: Shape, make: Callable[[list[IndexExpr]], Contraction], tile: Tile) -> None:

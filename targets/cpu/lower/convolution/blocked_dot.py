@@ -38,7 +38,7 @@ def lower_blocked_dot_conv(
         number, group = at
 
         def finish(pixel: IndexExpr, output: IndexExpr, total: Value, taken: Lanes) -> None:
-            epilogue.store(total + b.load([output], taken), number, output, pixel, taken)
+            epilogue.store(total, number, output, pixel, taken)
 
         left = image.left(number, group)
         return Contraction(
@@ -49,6 +49,7 @@ def lower_blocked_dot_conv(
             _flipping(left) if flips else left,
             StoredPanel(w, image.depth, tile),
             finish,
+            bias=lambda output, taken: b.load([output], taken),
             ahead=image.ahead(number, group, kept_bytes(kernel.machine)),
             unit=1 if image.pointwise else spatial[-1],
             multiply=choose_dot(kernel.machine, x.dtype, op.signed),
