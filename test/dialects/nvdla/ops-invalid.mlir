@@ -26,7 +26,15 @@ func.func @no_operand(%x: tensor<1x8x5x5xi8>) -> tensor<1x8x5x5xi8> {
 
 func.func @wrong_operand(%x: tensor<1x8x5x5xi8>, %f: tensor<7xi16>) -> tensor<1x8x5x5xi8> {
   // expected-error @+1 {{operand of stage x2 is tensor<7xi16>, must be tensor<8xi16>}}
-  %y = "nvdla.sdp"(%x, %f) {x2 = "kind=1 mode=1", operandSegmentSizes = array<i32: 1, 0, 1, 0, 0>} : (tensor<1x8x5x5xi8>, tensor<7xi16>) -> tensor<1x8x5x5xi8>
+  %y = "nvdla.sdp"(%x, %f) {x2 = "kind=1 mode=1 precision=1", operandSegmentSizes = array<i32: 1, 0, 1, 0, 0>} : (tensor<1x8x5x5xi8>, tensor<7xi16>) -> tensor<1x8x5x5xi8>
+  return %y : tensor<1x8x5x5xi8>
+}
+
+// -----
+
+func.func @wrong_bytes(%x: tensor<1x8x5x5xi8>, %f: tensor<7xi16>) -> tensor<1x8x5x5xi8> {
+  // expected-error @+1 {{operand of stage x2 is tensor<7xi16>, must be tensor<1x8x1x1xi8>}}
+  %y = "nvdla.sdp"(%x, %f) {x2 = "kind=1 mode=1 precision=0", operandSegmentSizes = array<i32: 1, 0, 1, 0, 0>} : (tensor<1x8x5x5xi8>, tensor<7xi16>) -> tensor<1x8x5x5xi8>
   return %y : tensor<1x8x5x5xi8>
 }
 

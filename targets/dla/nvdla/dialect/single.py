@@ -22,9 +22,9 @@ class Sdp(EngineOp, dialect=NVDLA):
 
     `x1`, `x2` and `y` are fields of `SdpStage` that differ from their defaults; an empty text is a
     stage that is not used. Operands are those of stages that have one for each channel, i16 [C] or
-    [C, 2] (ALU, multiplier), or for each element, i8 as `x`. `lut` is i16 [322], the 65 and then
-    the 257 entries of the tables that `table` describes. The result is
-    (v - `offset`) * `scale` / 2^`truncate`, rounded, in the range of i8.
+    [C, 2] (ALU, multiplier), or i8 [N, C, 1, 1] of precision 0; or for each element, i8 as `x`.
+    `lut` is i16 [322], the 65 and then the 257 entries of the tables that `table` describes. The
+    result is (v - `offset`) * `scale` / 2^`truncate`, rounded, in the range of i8.
     """
 
     source: Operand
@@ -124,7 +124,9 @@ def _check_stage(name: str, stage: SdpStage, given: Tensor | None, source: Tenso
     if given is None:
         return
     wanted = Tensor(source.shape, "i8")
-    if stage.mode == sdp.PER_CHANNEL:
+    if stage.mode == sdp.PER_CHANNEL and not stage.precision and stage.kind != sdp.BOTH:
+        wanted = Tensor((*source.shape[:2], 1, 1), "i8")
+    elif stage.mode == sdp.PER_CHANNEL:
         pairs = (2,) if stage.kind == sdp.BOTH else ()
         wanted = Tensor((source.shape[1], *pairs), "i16")
     if given != wanted:
@@ -137,7 +139,7 @@ def _operands(stage: SdpStage, given: Array | None, image: int) -> sdp.Operands:
         return sdp.NO_OPERANDS
     if given is None:
         alu, multiplier = np.asarray(stage.alu_operand), np.asarray(stage.mul_operand)
-    elif stage.mode == sdp.PER_ELEMENT:
+    elif stage.mode == sdp.PER_ELEMENT or given.ndim == 4:
         alu = multiplier = given[image].astype(np.int64)
     else:
         columns = given.astype(np.int64).reshape(len(given), -1)[:, :, None, None]

@@ -34,7 +34,7 @@ from ..format.operations import (
 from ..reference.sdp import PER_CHANNEL
 from ..schedule.cbuf import conv_sizes, fit, padded_weights
 from ..schedule.place_values import layout_of
-from ..schedule.places import Place, Step
+from ..schedule.places import Place, Step, is_image
 from ..surfaces import SurfaceLayout, dense, entries_per_slice, pack, pack_weights
 from .dependencies import Entry
 from .memory_map import MemoryMap, Spot
@@ -131,7 +131,7 @@ class Emitter:
         for name, value in zip(STAGES, op.operand_groups()[1:4], strict=True):
             if value is None:
                 cubes.append(NO_CUBE)
-            elif getattr(descriptor, name).mode == PER_CHANNEL:
+            elif getattr(descriptor, name).mode == PER_CHANNEL and not is_image(value):
                 cubes.append(self._channels(self.arrays[value], destination.channels))
             else:
                 cube, spot = self._operand(value, destination.channels)

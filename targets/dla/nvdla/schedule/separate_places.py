@@ -1,6 +1,7 @@
 """Copy values that have to be in two places."""
 
 from .....dialects import tri
+from .....dialects.core.attributes import tensor_of
 from .....dialects.core.location import inner_location
 from .....dialects.core.mlir import ir
 from .....dialects.core.module import Module, ops
@@ -18,7 +19,8 @@ class SeparatePlaces(Pass):
     """Copy, by SDP, what a join or the end of a group needs in a place of its own.
 
     That are inputs of the group and windows, which are where they are, and values that have been
-    placed already: in another join, or as an output.
+    placed already: in another join, or as an output. A pixel of an image that is the operand of a
+    stage for all pixels is copied, too.
 
         nvdla.join %x, %x   =>   nvdla.join (nvdla.sdp %x), (nvdla.sdp %x)
     """
@@ -43,6 +45,20 @@ def _separate(group: tri.Group) -> None:
             if _is_elsewhere(value) or value in placed:
                 value = _copied(value, op.operation, number)
             placed.add(value)
+    for op in [op for op in ops(group.block) if isinstance(op, Sdp)]:
+        for number, value in enumerate(op.operation.operands):
+            if number and _is_scattered(value):
+                _copied(value, op.operation, number)
+
+
+def _is_scattered(value: ir.Value) -> bool:
+    """Report whether a value is a pixel of an image of more: SDP reads operands of channels
+    one behind the other."""
+    made = maker_of(value)
+    if not isinstance(made, Window):
+        return False
+    whole, part = (tensor_of(each.type).shape[2:] for each in (made.x, value))
+    return part == (1, 1) and whole != (1, 1)
 
 
 def _is_elsewhere(value: ir.Value) -> bool:

@@ -65,7 +65,7 @@ def select_sum(op: tri.Requantize, selection: NvdlaSelection) -> None:
 
 
 def select_product(op: tri.Requantize, selection: NvdlaSelection) -> None:
-    """Select the product of two images, or of an image with a number for each channel.
+    """Select the product of two images, one of which may be a pixel, or with constants of channels.
 
     Stages X multiply by bytes as they are; stage Y takes the zero point of its operand away.
     """
@@ -80,13 +80,15 @@ def select_product(op: tri.Requantize, selection: NvdlaSelection) -> None:
         raise NoMatch(f"{name} multiplies images of the shape of the result")
     if constant is None and b.zero and not a.zero:
         a, b = b, a
-    if constant is None and tensor_of(b.value.type).shape != shape:
-        raise NoMatch(f"{name} multiplies images of one shape")
+    other = tensor_of(b.value.type).shape
+    if constant is None and other not in (shape, (*shape[:2], 1, 1)):
+        raise NoMatch(f"{name} multiplies by images of one shape, or of one pixel")
     ending = ending_of(op, selection)
     factor = selection.factor(op, "product")
     covered = (*a.ops, *b.ops, made)
     with selection.place(*covered):
-        stage = SdpStage(enable=1, kind=sdp.MULTIPLY, mode=sdp.PER_ELEMENT)
+        mode = sdp.PER_ELEMENT if other == shape else sdp.PER_CHANNEL
+        stage = SdpStage(enable=1, kind=sdp.MULTIPLY, mode=mode)
         second, third = image_of(b.value), None
         if constant is not None:
             stage = SdpStage(enable=1, kind=sdp.MULTIPLY, mode=sdp.PER_CHANNEL, precision=1)

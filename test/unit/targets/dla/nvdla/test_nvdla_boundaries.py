@@ -95,6 +95,38 @@ def test_stage_y_multiplies_images_with_zero_points(configuration: str, tmp_path
     assert one_step(found, reference(model, [x]))
 
 
+def gated(net: Net, pixel: str) -> str:
+    gate = net.op("Relu", net.conv(pixel, 11, 11, 1))
+    return net.conv(net.op("Mul", net.conv("x", 3, 11), gate), 11, 4, 1)
+
+
+def pooled(net: Net) -> str:
+    return gated(net, net.op("GlobalAveragePool", net.conv("x", 3, 11)))
+
+
+def cut(net: Net) -> str:
+    """The gate is a pixel of an image, which is stored with its rows and columns."""
+    bounds = [net.weight(np.array(each, np.int64)) for each in ([3, 2], [4, 3], [2, 3])]
+    stem = net.op("Relu", net.conv("x", 3, 11))
+    return net.conv(net.op("Mul", net.conv("x", 3, 11), net.op("Slice", stem, *bounds)), 11, 4, 1)
+
+
+@pytest.mark.parametrize("network", [pooled, cut])
+@pytest.mark.parametrize("configuration", ["nv_large", "nv_full"])
+def test_a_pixel_multiplies_the_channels_of_all(
+    network: Callable[[Net], str], configuration: str, tmp_path: Path
+) -> None:
+    net, file = Net((2, 3, 9, 7)), tmp_path / "q.onnx"
+    net.quantized(network(net), file)
+    model, x = onnx.load(file), net.inputs(2)
+    target = f"nvdla:{configuration}"
+    package = build(model, target=target)
+    assert len(package.manifest.part(DlaPart).loadables) == 1
+    found = computed(package, [x])
+    np.testing.assert_array_equal(found, interpreted(model, target, [x]))
+    assert one_step(found, reference(model, [x]))
+
+
 def test_nv_small_has_no_stage_for_two_zero_points(tmp_path: Path) -> None:
     multiplied(tmp_path / "q.onnx")
     support = can_run(str(tmp_path / "q.onnx"), target="nvdla:nv_small")
