@@ -18,6 +18,18 @@ def extended(weights: Array) -> Array:
     return np.ascontiguousarray(moved).reshape(kernels, columns * channels, rows, 1)
 
 
+def rows_fit(
+    lines: int, channels: int, row: int, stride: int, configuration: Configuration
+) -> bool:
+    """Report whether some rows of a kernel can be multiplied at once.
+
+    Pixels have some `channels`, of which a row of a kernel has `row` in all; `stride` is that of
+    columns. More than one row needs MACs for all of them, and for the pixels between windows.
+    """
+    most = configuration.macs_channels
+    return lines == 1 or (lines * row <= most and (lines - 1) * channels * stride + row <= most)
+
+
 def pack_image_weights(
     weights: Array, configuration: Configuration, precision: Precision, lines: int = 1
 ) -> bytes:

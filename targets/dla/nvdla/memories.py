@@ -71,7 +71,7 @@ class Memories:
         """Store an input; raise CompileError for another shape or type than the tensor's.
 
         The channels of pixels are red, green, blue and alpha, or Y, U and V, whatever their order
-        in memory; those of 10 or 2 bits are the upper ones of 16.
+        in memory; those of 10 or 2 bits are the upper ones of 16. Channels behind them are 0.
         """
         form = pixel_format(tensor.pixel_format)
         layout = self._layout(tensor)[0] if form is None else self._pixels(tensor, form)
@@ -81,7 +81,8 @@ class Memories:
             raise CompileError(f"input '{tensor.name}' is {has}, must be {dtype} {list(shape)}")
         memory = self._bytes[tensor.mem_id][tensor.offset :]
         if isinstance(layout, ImageLayout):
-            layout.write(image, memory)
+            more = layout.form.channels - len(image)
+            layout.write(np.pad(image, ((0, more), (0, 0), (0, 0))), memory)
         else:
             pack(image, layout, memory)
 
@@ -96,9 +97,9 @@ class Memories:
         fault = None
         if len(form.planes) > 1:
             fault = f"has pixels {form}, must be of one plane"
-        elif (tensor.n, tensor.c) != (1, form.channels):
+        elif tensor.n != 1 or not 1 <= tensor.c <= form.channels:
             has = f"has {tensor.n} images of {tensor.c} channels"
-            fault = f"{has}, must be 1 of {form.channels} for pixels {form}"
+            fault = f"{has}, must be 1 of up to {form.channels} for pixels {form}"
         elif tensor_dtype(tensor).itemsize != form.precision.bytes:
             fault = f"has type {tensor.data_type}, which pixels {form} have not"
         fault = fault or layout.fault(self.configuration.atom)

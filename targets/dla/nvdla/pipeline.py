@@ -9,6 +9,7 @@ from ..pipeline import selection_phases
 from ..schedule.group_members import groups_of
 from .choice import NAME, Choice
 from .emit.emit_loadables import EmitLoadables, entry_of
+from .schedule.choose_pixels import ChoosePixels
 from .schedule.place_values import ARENA_BYTES, PlaceValues
 from .schedule.separate_places import SeparatePlaces
 from .schedule.split_rows import SplitRows
@@ -20,7 +21,7 @@ def nvdla_phases(target: Choice) -> Phases:
     accepted = accepts(target.configuration)
     return (
         selection_phases(target, SelectNvdla(target), SegmentNvdla(target), accepted)
-        .add(TENSOR_SCHED, SplitRows(target), SeparatePlaces(target))
+        .add(TENSOR_SCHED, ChoosePixels(target), SplitRows(target), SeparatePlaces(target))
         .add(MEM_ALLOC, PlaceValues(target))
         .add(CODE_EMIT, EmitLoadables(target))
         .check(MEM_ALLOC, check_that(_unplaced))

@@ -85,3 +85,19 @@ func.func @no_size(%x: tensor<1x8x4x4xi8>, %t: tensor<322xi16>) -> tensor<1x8x4x
   %n = "nvdla.cdp"(%x, %t) {local_size = 4 : i64} : (tensor<1x8x4x4xi8>, tensor<322xi16>) -> tensor<1x8x4x4xi8>
   return %n : tensor<1x8x4x4xi8>
 }
+
+// -----
+
+func.func @pixels(%x: tensor<1x2x4x4xi8>, %w: tensor<8x2x1x1xi8>) -> tensor<1x8x4x4xi32> {
+  // expected-error @+1 {{x has 2 channels, pixels T_R8 have 1}}
+  %s = "nvdla.conv"(%x, %w) {pixels = "R8"} : (tensor<1x2x4x4xi8>, tensor<8x2x1x1xi8>) -> tensor<1x8x4x4xi32>
+  return %s : tensor<1x8x4x4xi32>
+}
+
+// -----
+
+func.func @planes(%x: tensor<1x3x4x4xi8>, %w: tensor<8x3x1x1xi8>) -> tensor<1x8x4x4xi32> {
+  // expected-error @+1 {{pixels are 'Y8___U8V8_N444', must be a format of one plane of bytes}}
+  %s = "nvdla.conv"(%x, %w) {pixels = "Y8___U8V8_N444"} : (tensor<1x3x4x4xi8>, tensor<8x3x1x1xi8>) -> tensor<1x8x4x4xi32>
+  return %s : tensor<1x8x4x4xi32>
+}

@@ -3,7 +3,9 @@
 from .....dialects.core.errors import Invalid
 from .....dialects.core.fields import Operand, Result
 from .....dialects.core.tensor import Array, Tensor
+from ..format.network import Precision
 from ..format.operations import ConvOperation
+from ..pixels import FORMATS, PixelFormat
 from ..reference.convolution import convolve
 from .dialect import NVDLA, EngineOp, each, need_images, window_sizes
 
@@ -11,8 +13,8 @@ from .dialect import NVDLA, EngineOp, each, need_images, window_sizes
 class Conv(EngineOp, dialect=NVDLA):
     """Convolve images i8 [N, C, H, W] with weights i8 [K, C, R, S]; sums are i32 [N, K, H', W'].
 
-    `pads` are top, left, bottom and right, and are filled with `pad_value`. Sums are in no memory:
-    an `nvdla.sdp` is their only user.
+    `pads` are top, left, bottom and right, and are filled with `pad_value`. `pixels` is the format
+    of `x` if it is stored as pixels. Sums are in no memory: an `nvdla.sdp` is their only user.
     """
 
     x: Operand
@@ -21,6 +23,7 @@ class Conv(EngineOp, dialect=NVDLA):
     dilations: tuple[int, ...] = (1, 1)
     pads: tuple[int, ...] = (0, 0, 0, 0)
     pad_value: int = 0
+    pixels: str = ""
     y: Result
 
     def infer(self, x: Tensor, w: Tensor) -> Tensor:
@@ -30,8 +33,24 @@ class Conv(EngineOp, dialect=NVDLA):
             raise Invalid(f"weights are of {depth} channels, x has {channels}")
         if not -128 <= self.pad_value <= 127:
             raise Invalid(f"pad_value is {self.pad_value}, must be in -128:127")
+        if self.pixels:
+            self._check_pixels(channels)
         out = window_sizes(sizes, kernel, self.strides, self.dilations, self.pads)
         return Tensor((images, kernels, *out), "i32")
+
+    def _check_pixels(self, channels: int) -> None:
+        form = self.form
+        if form is None or form.precision != Precision.INT8 or len(form.planes) > 1:
+            raise Invalid(f"pixels are '{self.pixels}', must be a format of one plane of bytes")
+        if channels > form.channels:
+            raise Invalid(f"x has {channels} channels, pixels {form} have {form.channels}")
+        if self.dilations != (1, 1):
+            raise Invalid(f"dilations are {self.dilations}, must be (1, 1) over pixels")
+
+    @property
+    def form(self) -> PixelFormat | None:
+        """Return the format of the pixels that `x` has, None for feature data."""
+        return next((each for each in FORMATS if each.name == self.pixels), None)
 
     def reference(self, x: Array, w: Array) -> Array:
         out = window_sizes(x.shape[2:], w.shape[2:], self.strides, self.dilations, self.pads)

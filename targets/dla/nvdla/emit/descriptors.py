@@ -17,7 +17,7 @@ from ..dialect.convolution import Conv
 from ..dialect.moves import Contract
 from ..dialect.pools import Cdp, Pdp
 from ..dialect.single import STAGES, Sdp
-from ..format.network import NO_CUBE, Cube, Storage
+from ..format.network import NO_CUBE, Cube, Precision, Storage
 from ..format.operations import (
     CDP,
     CONV,
@@ -31,11 +31,14 @@ from ..format.operations import (
     Surface,
     TwoCubes,
 )
+from ..image_weights import extended, pack_image_weights
+from ..pixels import PixelFormat
 from ..reference.sdp import PER_CHANNEL
-from ..schedule.cbuf import conv_sizes, fit, padded_weights
+from ..schedule.cbuf import conv_sizes, fit
+from ..schedule.pixel_convs import line_stride, pixel_operation
 from ..schedule.place_values import layout_of
 from ..schedule.places import Place, Step, is_image
-from ..surfaces import SurfaceLayout, dense, entries_per_slice, pack, pack_weights
+from ..surfaces import SurfaceLayout, dense, pack, pack_weights
 from .dependencies import Entry
 from .memory_map import MemoryMap, Spot
 
@@ -95,25 +98,32 @@ class Emitter:
         return Emitted(entry, descriptor, TwoCubes(source, destination))
 
     def _convolution(self, conv: Conv, ending: Sdp) -> list[Emitted]:
-        sizes = conv_sizes(conv)
+        sizes = conv_sizes(conv, self.configuration)
         found = fit(sizes, self.configuration)
         assert found is not None, "selection refuses what does not fit"
-        kernels, depth, rows, columns = padded_weights(sizes.w, self.configuration)
-        source, read = self._image(conv.x, depth)
+        kernels, depth, rows, columns = sizes.padded
         images = tensor_of(conv.y.type).shape
-        weights = self._weights(self.arrays[conv.w], (kernels, depth, rows, columns))
-        spot = self._constant(weights)
-        x = (1, depth, *sizes.x[1:])
-        descriptor = conv.operation_for(x, (kernels, depth, rows, columns), images)
-        # Columns of zeros at the end of a kernel reach into the padding.
-        more = (columns - sizes.w[3]) * conv.dilations[1]
+        if conv.form is None:
+            source, read = self._image(conv.x, depth)
+            weights = self._weights(self.arrays[conv.w], sizes.padded)
+            descriptor = conv.operation_for((1, depth, *sizes.x[1:]), sizes.padded, images)
+            # Columns of zeros at the end of a kernel reach into the padding.
+            more = (columns - sizes.w[3]) * conv.dilations[1]
+            descriptor = replace(
+                descriptor,
+                pad_right=descriptor.pad_right + more,
+                entries_per_slice=sizes.entries,
+            )
+        else:
+            source, read = self._pixels(conv.x, conv.form)
+            descriptor = pixel_operation(conv, conv.form, self.configuration)
+            lines = 1 << descriptor.post_extension
+            padded = extended(_padded(self.arrays[conv.w], sizes.padded))
+            weights = pack_image_weights(padded, self.configuration, Precision.INT8, lines)
         descriptor = replace(
-            descriptor,
-            pad_right=descriptor.pad_right + more,
-            entries_per_slice=entries_per_slice(sizes.x[2], depth, self.configuration),
-            data_banks=found.data_banks,
-            weight_banks=found.weight_banks,
+            descriptor, data_banks=found.data_banks, weight_banks=found.weight_banks
         )
+        spot = self._constant(weights)
         layout = dense(kernels, images[2], images[3], self.configuration.atom)
         fed = Cube(Storage.ON_THE_FLY, -1, 0, layout.bytes, images[3], images[2], kernels)
         fed = replace(fed, line_stride=layout.line_stride, surface_stride=layout.surface_stride)
@@ -172,10 +182,17 @@ class Emitter:
         found = Spot(spot.memory, spot.offset + offset, layout.bytes)
         return self.map.image(found, channels or own, layout), found
 
+    def _pixels(self, value: ir.Value, form: PixelFormat) -> tuple[Cube, Spot]:
+        """Return the cube of an image of pixels, or of some of its rows, and its bytes."""
+        place = self.places[value]
+        spot, (_, _, height, width) = self.spots[place.root], tensor_of(value.type).shape
+        line = line_stride(width, form, self.configuration)
+        found = Spot(spot.memory, spot.offset + place.offset[1] * line, height * line)
+        cube = Cube(0, -1, 0, found.size, width, height, form.channels, line_stride=line)
+        return self.map.at(found, cube), found
+
     def _weights(self, weights: Array, shape: Shape) -> bytes:
-        padded = np.zeros(shape, np.int8)
-        padded[tuple(map(slice, weights.shape))] = weights
-        return pack_weights(padded, self.configuration)
+        return pack_weights(_padded(weights, shape), self.configuration)
 
     def _channels(self, numbers: Array, channels: int) -> Cube:
         """Return the cube of operands of channels, which fill atoms."""
@@ -200,6 +217,12 @@ class Emitter:
         if lut not in self.luts:
             self.luts.append(lut)
         return self.luts.index(lut)
+
+
+def _padded(weights: Array, shape: Shape) -> Array:
+    padded = np.zeros(shape, np.int8)
+    padded[tuple(map(slice, weights.shape))] = weights
+    return padded
 
 
 def _packed(image: Array, layout: SurfaceLayout) -> bytes:

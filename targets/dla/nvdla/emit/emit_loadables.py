@@ -1,6 +1,7 @@
 """Emit a loadable for each group of ops of NVDLA: a file of the package."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from .....dialects import tri
 from .....dialects.core.attributes import from_attribute, tensor_of
@@ -19,6 +20,8 @@ from ..format.network import NEWEST, Network
 from ..format.operations import Lut, operation_stride, surface_stride
 from ..format.packed import Abi, encode
 from ..lint.linter import lint
+from ..schedule.choose_pixels import pixels_of
+from ..schedule.pixel_convs import line_stride
 from ..schedule.place_values import ADDRESS, ARENA_BYTES, layout_of
 from ..schedule.places import maker_of, places_of, steps_of
 from .dependencies import dependencies, heads_of
@@ -30,7 +33,7 @@ NODES = "trivium-nodes"
 """The blob with the nodes of each operation, a line each; no memory is filled with it."""
 
 _HEADER, _DEPENDENCIES, _OPERATIONS, _SURFACES, _CONSTANTS = range(5)
-_INT8, _FEATURE, _FORMAT = 4, 2, 1
+_INT8, _IMAGE, _FEATURE, _FORMAT = 4, 0, 2, 1
 _PIXELS_OF_8, _PIXELS = 37, 36
 """The formats of feature data in atoms of 8 bytes, and in larger ones."""
 
@@ -85,6 +88,7 @@ class _Making:
         self.map = MemoryMap(abi)
         self.arrays = constants_of(module, group)
         self.places = places_of(group)
+        self.pixels = pixels_of(group, self.places)
         self.spots: dict[ir.Value, Spot] = {}
         self.tensors: list[Tensor] = []
 
@@ -136,30 +140,33 @@ class _Making:
     def _bound(self, values: Sequence[ir.Value], flag: MemoryFlags, names: list[str]) -> None:
         """Add the memories of inputs or outputs, with the tensors that describe them."""
         for bind, (value, name) in enumerate(zip(values, names, strict=True)):
-            layout = layout_of(value, self.configuration.atom)
-            tensor = len(self.tensors)
-            memory = self.map.add(layout.bytes, flag, bind, tensor)
-            self.spots[value] = Spot(memory, 0, layout.bytes)
-            _, channels, height, width = tensor_of(value.type).shape
-            small = self.configuration.atom == 8
-            described = Tensor(
-                name,
-                tensor,
-                memory,
-                layout.bytes,
-                data_format=_FORMAT,
-                data_type=_INT8,
-                data_category=_FEATURE,
-                pixel_format=_PIXELS_OF_8 if small else _PIXELS,
-                n=1,
-                c=channels,
-                h=height,
-                w=width,
-                stride_0=1,
-                stride_1=layout.line_stride,
-                stride_2=layout.surface_stride,
-            )
-            self.tensors.append(described)
+            described = self._tensor(value)
+            memory = self.map.add(described.size, flag, bind, len(self.tensors))
+            self.spots[value] = Spot(memory, 0, described.size)
+            found = replace(described, name=name, id=len(self.tensors), mem_id=memory)
+            self.tensors.append(found)
+
+    def _tensor(self, value: ir.Value) -> Tensor:
+        """Return the tensor of an input or output, without its name and place."""
+        _, channels, height, width = tensor_of(value.type).shape
+        common = Tensor(data_type=_INT8, n=1, c=channels, h=height, w=width)
+        form = self.pixels.get(value)
+        if form is not None:
+            line = line_stride(width, form, self.configuration)
+            (size,) = form.pixel_bytes
+            pixels = {"pixel_format": form.number, "stride_0": size, "stride_1": line}
+            return replace(common, size=line * height, data_category=_IMAGE, **pixels)
+        layout = layout_of(value, self.configuration.atom)
+        return replace(
+            common,
+            size=layout.bytes,
+            data_format=_FORMAT,
+            data_category=_FEATURE,
+            pixel_format=_PIXELS_OF_8 if self.configuration.atom == 8 else _PIXELS,
+            stride_0=1,
+            stride_1=layout.line_stride,
+            stride_2=layout.surface_stride,
+        )
 
     def _fill(self, emitter: Emitter, emitted: list[Emitted]) -> None:
         """Fill the memories of descriptors and constants."""

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from ..configuration import Configuration
 from ..format.network import Precision, Storage
 from ..format.operations import ConvOperation, ConvSurface, PdpOperation, TwoCubes
+from ..image_weights import rows_fit
 from ..pixels import FEATURE, PixelFormat, pixel_format
 from ..reference.pixels import lines_at_once
 from ..surfaces import WEIGHT_UNIT, bank_use, entries_per_slice, pixel_entries
@@ -61,9 +62,9 @@ def _pixel_faults(
     if operation.kernel_width != 1 or not channels or channels % form.channels:
         has = f"{operation.kernel_width} columns of {channels} channels"
         yield f"has kernels with {has}, must be 1 of a multiple of {form.channels}"
-    if lines > 1 and channels * lines > configuration.macs_channels:
+    if not rows_fit(lines, form.channels, channels, operation.stride_x, configuration):
         most = configuration.macs_channels
-        yield f"has {lines} rows of {channels} channels at once, must be {most} channels or less"
+        yield f"has {lines} rows of {channels} channels at once, which need more than {most} MACs"
 
 
 def _size_faults(operation: ConvOperation, surface: ConvSurface, columns: int) -> Iterator[str]:

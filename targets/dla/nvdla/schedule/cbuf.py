@@ -14,6 +14,7 @@ from ..configuration import Configuration
 from ..dialect.convolution import Conv
 from ..format.network import Precision
 from ..surfaces import WEIGHT_UNIT, entries_per_slice
+from .pixel_convs import pixel_sizes
 
 INT8 = Precision.INT8
 
@@ -35,7 +36,8 @@ class Fit:
 class ConvSizes:
     """The sizes of a convolution: x [C, H, W], weights [K, C, R, S], those of the result [H', W'].
 
-    `reach` is the rows and columns of a window, dilated.
+    `reach` is the rows and columns of a window, dilated. `padded` are the weights as they are
+    stored, `entries` is what a row of data occupies, which may be an image of pixels.
     """
 
     x: Shape
@@ -43,13 +45,23 @@ class ConvSizes:
     out: Shape
     strides: Shape
     reach: Shape
+    padded: Shape
+    entries: int
+    is_pixels: bool
 
 
-def conv_sizes(op: Conv) -> ConvSizes:
+def conv_sizes(op: Conv, configuration: Configuration) -> ConvSizes:
     """Return what an op needs in CBUF."""
     x, w = tensor_of(op.x.type).shape, tensor_of(op.w.type).shape
     reach = tuple((n - 1) * by + 1 for n, by in zip(w[2:], op.dilations, strict=True))
-    return ConvSizes(x[1:], w, tensor_of(op.y.type).shape[2:], op.strides, reach)
+    if op.form is None:
+        padded = padded_weights(w, configuration)
+        entries = entries_per_slice(x[3], padded[1], configuration)
+    else:
+        found = pixel_sizes(op, op.form, configuration)
+        padded, entries = found.weights, found.entries
+    out, is_pixels = tensor_of(op.y.type).shape[2:], op.form is not None
+    return ConvSizes(x[1:], w, out, op.strides, reach, padded, entries, is_pixels)
 
 
 def padded_weights(shape: Shape, configuration: Configuration) -> Shape:
@@ -76,10 +88,8 @@ def padded_weights(shape: Shape, configuration: Configuration) -> Shape:
 
 def fit(sizes: ConvSizes, configuration: Configuration) -> Fit | None:
     """Return the banks for a convolution, and its rows at a time; None where nothing fits."""
-    padded = padded_weights(sizes.w, configuration)
-    channels, height, width = padded[1], sizes.x[1], sizes.x[2]
-    space = _BankSpace(configuration, entries_per_slice(width, channels, configuration))
-    weights = [space.weights(size) for size in _portions(padded, configuration)]
+    height, space = sizes.x[1], _BankSpace(configuration, sizes.entries)
+    weights = [space.weights(size) for size in _portions(sizes.padded, configuration)]
     least, window = space.data(height), space.data(min(sizes.reach[0], height))
     for banks in weights:
         if least + banks <= configuration.banks:
@@ -92,12 +102,11 @@ def fit(sizes: ConvSizes, configuration: Configuration) -> Fit | None:
     if window + weights[-1] <= configuration.banks:
         data = configuration.banks - weights[-1]
         return Fit(_rows(space.rows(data), sizes), data, weights[-1])
-    return _fit_columns(sizes, channels, weights[-1], configuration)
+    # Rows of pixels begin at multiples of 32 bytes, which parts of them would not.
+    return None if sizes.is_pixels else _fit_columns(sizes, weights[-1], configuration)
 
 
-def _fit_columns(
-    sizes: ConvSizes, channels: int, weights: int, configuration: Configuration
-) -> Fit | None:
+def _fit_columns(sizes: ConvSizes, weights: int, configuration: Configuration) -> Fit | None:
     """Return as many columns of a row of windows as fit beside a group of kernels, evenly divided.
 
     Parts have two columns at least: the line of a single pixel must end with it.
@@ -106,7 +115,7 @@ def _fit_columns(
     for parts in range(2, sizes.out[1] // 2 + 1):
         columns = -(-sizes.out[1] // parts)
         width = min((columns - 1) * sizes.strides[1] + sizes.reach[1], sizes.x[2])
-        space = _BankSpace(configuration, entries_per_slice(width, channels, configuration))
+        space = _BankSpace(configuration, entries_per_slice(width, sizes.padded[1], configuration))
         if space.data(min(sizes.reach[0], sizes.x[1])) <= data:
             return Fit(1, data, weights, columns)
     return None

@@ -48,7 +48,7 @@ def sdp_of(conv: Conv) -> Sdp:
 
 
 def _split(conv: Conv, configuration: Configuration) -> None:
-    found = fit(conv_sizes(conv), configuration)
+    found = fit(conv_sizes(conv, configuration), configuration)
     _, _, rows, columns = tensor_of(conv.y.type).shape
     assert found is not None, "selection refuses what does not fit"
     if found.columns is not None:

@@ -73,7 +73,7 @@ def _conv_reasons(op: Conv, configuration: Configuration) -> Iterator[str]:
     yield from _most("convolves with strides of", op.strides, MOST_STRIDE)
     yield from _most("convolves with dilations of", op.dilations, MOST_DILATION)
     yield from _most("pads convolutions by", op.pads, MOST_CONV_PAD)
-    if fit(conv_sizes(op), configuration) is None:
+    if fit(conv_sizes(op, configuration), configuration) is None:
         shape = tensor_of(op.w.type).shape
         group = min(shape[0], configuration.macs_kernels)
         size = configuration.banks * configuration.bank_bytes

@@ -64,7 +64,7 @@ def cost_of(operation: Operation, configuration: Configuration) -> Cost:
 def _compute(operation: Operation, configuration: Configuration, rates: Rates) -> int:
     descriptor, surface = operation.descriptor, operation.surface
     if isinstance(descriptor, ConvOperation) and isinstance(surface, ConvSurface):
-        return _convolution(descriptor, surface, configuration)
+        return conv_cycles(descriptor, surface.destination.channels, configuration)
     if isinstance(descriptor, SdpOperation):
         rate = rates.sdp_y_elements if descriptor.y.enable else rates.sdp_elements
     elif isinstance(descriptor, PdpOperation):
@@ -78,15 +78,13 @@ def _compute(operation: Operation, configuration: Configuration, rates: Rates) -
     return -(-_elements(surface.source, configuration, precision) // rate)
 
 
-def _convolution(
-    operation: ConvOperation, surface: ConvSurface, configuration: Configuration
-) -> int:
+def conv_cycles(operation: ConvOperation, kernels: int, configuration: Configuration) -> int:
     """Return a cycle for each group of kernels, block of channels, place in a kernel and pixel.
 
     Rows of a kernel for pixels that are multiplied at once are one place.
     """
     precision = Precision(operation.output_precision)
-    groups = -(-surface.destination.channels // configuration.kernel_group(precision))
+    groups = -(-kernels // configuration.kernel_group(precision))
     blocks = -(-operation.kernel_channels // configuration.macs_channels)
     places = operation.kernel_width * -(-operation.kernel_height // lines_at_once(operation))
     pixels = operation.width_cmac * operation.height_cmac

@@ -22,7 +22,7 @@ from trivium.targets.dla.nvdla.format.operations import (
 )
 from trivium.targets.dla.nvdla.image_weights import extended, pack_image_weights
 from trivium.targets.dla.nvdla.lint.linter import lint
-from trivium.targets.dla.nvdla.pixels import FORMATS, ImageLayout
+from trivium.targets.dla.nvdla.pixels import FORMATS
 from trivium.targets.dla.nvdla.simulator import run
 from trivium.targets.dla.nvdla.timing.cycles import cost_of
 from trivium.test.unit.targets.dla.nvdla import fp16_by_hand as by_hand
@@ -376,7 +376,8 @@ FAULTS = [
     ({"channels_csc": 3}, "has 3 channels, pixels T_A8B8G8R8 have 4"),
     ({"input_precision": 1}, "has precision 1, pixels T_A8B8G8R8 have 0"),
     ({"kernel_width": 2}, "has kernels with 2 columns of 8 channels, must be 1 of a multiple of 4"),
-    ({"post_extension": 4}, "has 16 rows of 8 channels at once, must be 64 channels or less"),
+    ({"post_extension": 4}, "has 16 rows of 8 channels at once, which need more than 64 MACs"),
+    ({"post_extension": 2, "stride_x": 20}, "has 4 rows of 8 channels at once, which need"),
     ({"width_cmac": 3}, "has output 3x1, its window and strides give 4x1"),
     ({"entries_per_slice": 2}, "has 2 entries per row in CBUF, must be 1"),
     ({"data_format": 40}, "has data of format 40, must be 0 to 36"),
@@ -390,18 +391,4 @@ def test_faults_of_pixels(values: dict[str, int], message: str) -> None:
     )
     assert lint(loadable, FULL) == ()
     found = [str(each) for each in lint(changed(loadable, 0, "descriptor", **values), FULL)]
-    assert f"operation 0 (CONV): {message}" in found
-
-
-def test_every_format_is_read_as_it_is_written() -> None:
-    rng = np.random.default_rng(13)
-    for form in FORMATS:
-        wide = form.precision != INT8
-        image = rng.integers(0, 1 << (16 if wide else 8), (form.channels, 3, 4))
-        image = image.astype(np.uint16 if wide else np.uint8)
-        if str(form).replace("Y", "R").count("10") == 3 and form.channels == 4:
-            image &= np.array([0xFFC0] * 3 + [0xC000], np.uint16)[:, None, None]
-        layout = ImageLayout(form, 3, 4, (0, 128)[: len(form.planes)], (32, 32)[: len(form.planes)])
-        memory = np.zeros(256, np.uint8)
-        layout.write(image, memory)
-        assert np.array_equal(layout.read(memory), image), form
+    assert any(each.startswith(f"operation 0 (CONV): {message}") for each in found)
