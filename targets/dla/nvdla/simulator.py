@@ -36,10 +36,11 @@ from .lint.firmware import is_fed, replay
 from .lint.linter import lint
 from .memories import Memories, bound_tensors
 from .pixels import pixel_format
-from .reference import bdma, cdp, convolution, pdp, pixels, rubik, sdp
+from .reference import bdma, cdp, convolution, pdp, pixels, rubik, sdp, winograd
 from .reference.lookup import table_fault
 from .stage_operands import stage_operands
 from .surfaces import Array, unpack_weights
+from .winograd_weights import unpack_winograd_weights
 
 Observer = Callable[[Operation, Array], None]
 
@@ -119,9 +120,11 @@ def _reason(operation: Operation) -> str | None:
     if isinstance(descriptor, ConvOperation) and isinstance(surface, ConvSurface):
         if surface.destination.storage != Storage.ON_THE_FLY:
             return "a convolution without SDP"
-        special = pixels.unsupported_pixels
-        if pixel_format(descriptor.data_format) is None:
-            special = convolution.unsupported_features
+        special = convolution.unsupported_features
+        if descriptor.mode:
+            special = winograd.unsupported_winograd
+        elif pixel_format(descriptor.data_format) is not None:
+            special = pixels.unsupported_pixels
         return convolution.unsupported(descriptor) or special(descriptor)
     if isinstance(descriptor, SdpOperation):
         return sdp.unsupported(descriptor)
@@ -235,6 +238,8 @@ class _TaskRun:
         if isinstance(descriptor, ConvOperation) and isinstance(surface, ConvSurface):
             weights = self._weights(descriptor, surface)
             block = self.memories.configuration.macs_channels
+            if descriptor.mode:
+                return winograd.convolve_winograd(source, weights, descriptor)
             if pixel_format(descriptor.data_format) is None:
                 return convolution.convolve(source, weights, descriptor, block)
             return pixels.convolve_pixels(source, weights, descriptor, block)
@@ -281,6 +286,8 @@ class _TaskRun:
         )
         stored = self.memories.bytes_of(self.task, surface.weights).tobytes()
         precision, made = Precision(operation.output_precision), self.memories.configuration
+        if operation.mode:
+            return unpack_winograd_weights(stored, *shape[:2], made, precision)
         if pixel_format(operation.data_format) is None:
             return unpack_weights(stored, shape, made, precision)
         lines = pixels.lines_at_once(operation)

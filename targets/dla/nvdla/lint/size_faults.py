@@ -9,6 +9,7 @@ from ..image_weights import rows_fit
 from ..pixels import FEATURE, PixelFormat, pixel_format
 from ..reference.pixels import lines_at_once
 from ..surfaces import WEIGHT_UNIT, bank_use, entries_per_slice, pixel_entries
+from .winograd_faults import winograd_faults
 
 LARGEST_WINDOW, MOST_SPLITS = 8, 64
 """What pools have at most: sizes and strides of windows, and parts of the width."""
@@ -32,7 +33,9 @@ def conv_faults(
     form = pixel_format(operation.data_format)
     if operation.data_format > FEATURE:
         yield f"has data of format {operation.data_format}, must be 0 to {FEATURE}"
-    elif operation.mode == 0:
+    elif operation.mode:
+        yield from winograd_faults(operation, surface, configuration)
+    else:
         faults = () if form is None else tuple(_pixel_faults(operation, form, configuration))
         yield from faults
         if not faults:

@@ -15,9 +15,7 @@ CHANNELS_AT_ONCE = 64
 def unsupported(operation: ConvOperation) -> str | None:
     """Explain what of an operation is not computed here, None if all is."""
     names = {
-        "mode": "Winograd",
         "weight_format": "compressed weights",
-        "pra_truncate": "Winograd",
         "skip_data_release": "data kept in CBUF",
         "skip_weight_release": "weights kept in CBUF",
         "data_reuse": "data kept in CBUF",

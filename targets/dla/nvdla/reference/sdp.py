@@ -37,8 +37,8 @@ def unsupported(operation: SdpOperation) -> str | None:
     ends = operation.source_precision, operation.destination_precision
     if ends == (Precision.FP16, Precision.INT8):
         return "conversion of fp16 to int8"
-    if operation.conv_mode:
-        return "Winograd"
+    if operation.conv_mode > 1:
+        return f"mode {operation.conv_mode} of convolutions"
     if operation.y.enable and operation.y.activation == RELU:
         return "ReLU in stage Y"
     for stage in (operation.x1, operation.x2):

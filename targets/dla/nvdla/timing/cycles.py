@@ -81,14 +81,24 @@ def _compute(operation: Operation, configuration: Configuration, rates: Rates) -
 def conv_cycles(operation: ConvOperation, kernels: int, configuration: Configuration) -> int:
     """Return a cycle for each group of kernels, block of channels, place in a kernel and pixel.
 
-    Rows of a kernel for pixels that are multiplied at once are one place.
+    Rows of a kernel for pixels that are multiplied at once are one place. A Winograd convolution
+    takes one for each four results and the channels that a block has at 4x4 places.
     """
     precision = Precision(operation.output_precision)
+    if operation.mode:
+        return _winograd_cycles(operation, kernels, configuration)
     groups = -(-kernels // configuration.kernel_group(precision))
     blocks = -(-operation.kernel_channels // configuration.macs_channels)
     places = operation.kernel_width * -(-operation.kernel_height // lines_at_once(operation))
     pixels = operation.width_cmac * operation.height_cmac
     return groups * blocks * places * pixels * operation.batch
+
+
+def _winograd_cycles(operation: ConvOperation, kernels: int, configuration: Configuration) -> int:
+    groups = -(-kernels // configuration.kernel_group(Precision(operation.output_precision)))
+    blocks = -(-operation.kernel_channels * 16 // configuration.macs_channels)
+    tiles = operation.width_cmac * operation.height_cmac // 4
+    return groups * blocks * tiles
 
 
 def _elements(cube: Cube, configuration: Configuration, precision: Precision) -> int:

@@ -85,7 +85,6 @@ def test_inputs_are_checked() -> None:
 
 
 REFUSED = [
-    (0, {"mode": 1}, "operation 0 (CONV): error: needs Winograd, which the simulator does not"),
     (0, {"data_format": 37}, "operation 0 (CONV): error: has data of format 37, must be 0 to 36"),
     (
         0,

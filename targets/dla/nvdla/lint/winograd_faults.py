@@ -1,0 +1,52 @@
+"""Find the faults of Winograd convolutions, whose images are whole tiles of 4x4 pixels."""
+
+from collections.abc import Iterator
+
+from ..configuration import Configuration
+from ..format.network import Precision
+from ..format.operations import ConvOperation, ConvSurface
+from ..pixels import FEATURE
+
+
+def winograd_faults(
+    operation: ConvOperation, surface: ConvSurface, configuration: Configuration
+) -> Iterator[str]:
+    """Yield the faults of a convolution in a mode other than direct, in words."""
+    if operation.mode > 1 or operation.data_format != FEATURE:
+        yield f"has mode {operation.mode}, must be 0, or 1 for feature data"
+        return
+    if not configuration.winograd:
+        yield f"{configuration.name} has no Winograd"
+    if not (operation.stride_x and operation.stride_y):
+        yield "has stride 0, must be 1 or more"
+        return
+    source, size = surface.source, Precision(operation.input_precision).bytes
+    down = operation.pad_top + source.height + operation.pad_bottom
+    across = operation.pad_left + source.width + operation.pad_right
+    stated = operation.height_csc * operation.stride_y, operation.width_csc * operation.stride_x
+    if (down, across) != stated or operation.height_csc % 4 or operation.width_csc % 4:
+        has = f"{operation.width_csc}x{operation.height_csc}"
+        yield f"has phases of {has} pixels, must be multiples of 4 and the padded image by strides"
+    if operation.height_cmac % 4 or operation.width_cmac % 4:
+        yield f"has output {operation.width_cmac}x{operation.height_cmac}, must be multiples of 4"
+    if operation.height_cmac + 2 > operation.height_csc or (
+        operation.width_cmac + 2 > operation.width_csc
+    ):
+        yield "has output that reaches behind its input"
+    elements = configuration.atom // size
+    channels = -(-source.channels // elements) * elements
+    channels *= operation.stride_x * operation.stride_y
+    if (operation.channels_csc, operation.kernel_channels) != (channels, channels):
+        has = f"{operation.channels_csc} and {operation.kernel_channels}"
+        yield f"has {has} channels of data and kernels, must be {channels}"
+    if (operation.kernel_height, operation.kernel_width) != (4, 4):
+        yield f"has kernels of {operation.kernel_width}x{operation.kernel_height}, must be 4x4"
+    elif operation.bytes_per_kernel * surface.destination.channels > surface.weights.size:
+        need = operation.bytes_per_kernel * surface.destination.channels
+        yield f"has {surface.weights.size} bytes of weights, its kernels have {need}"
+    kernel = 16 * channels * size
+    if operation.bytes_per_kernel != kernel:
+        yield f"has {operation.bytes_per_kernel} bytes for each kernel, must be {kernel}"
+    entries = operation.width_csc * channels * size // configuration.entry
+    if operation.entries_per_slice != entries:
+        yield f"has {operation.entries_per_slice} entries per row in CBUF, must be {entries}"
