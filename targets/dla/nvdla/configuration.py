@@ -35,7 +35,7 @@ class Configuration:
     """What a configuration of NVDLA has.
 
     `macs_channels` and `macs_kernels` are the MACs at 8 bits; `atom` and `entry` are bytes,
-    `batch` the most images of a convolution.
+    `batch` the most images of a convolution; `compression` is that of weights.
     """
 
     name: str
@@ -51,6 +51,7 @@ class Configuration:
     sdp_lut: bool
     winograd: bool
     batch: int = 1
+    compression: bool = False
     rates: Rates | None = None
 
     @property

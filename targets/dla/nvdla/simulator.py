@@ -6,6 +6,7 @@ of `reference` do not compute is refused before anything runs.
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from math import prod
 
 import numpy as np
 
@@ -37,6 +38,7 @@ from .lint.linter import lint
 from .memories import Memories, bound_tensors
 from .pixels import pixel_format
 from .reference import bdma, cdp, convolution, pdp, pixels, rubik, sdp, winograd
+from .reference.compressed import decompress
 from .reference.lookup import table_fault
 from .stage_operands import stage_operands
 from .surfaces import Array, unpack_weights
@@ -284,8 +286,15 @@ class _TaskRun:
             operation.kernel_height,
             operation.kernel_width,
         )
-        stored = self.memories.bytes_of(self.task, surface.weights).tobytes()
-        precision, made = Precision(operation.output_precision), self.memories.configuration
+        precision = Precision(operation.output_precision)
+        memory, made = (
+            self.memories.bytes_of(self.task, surface.weights),
+            self.memories.configuration,
+        )
+        stored = memory.tobytes()
+        if operation.weight_format:
+            mask = self.memories.bytes_of(self.task, surface.weight_mask)
+            stored = decompress(memory, mask, prod(shape), precision.bytes)
         if operation.mode:
             return unpack_winograd_weights(stored, *shape[:2], made, precision)
         if pixel_format(operation.data_format) is None:

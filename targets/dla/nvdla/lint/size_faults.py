@@ -30,6 +30,12 @@ def conv_faults(
         yield "has no banks of CBUF for data or for weights, must have both"
     if surface.weights.size % WEIGHT_UNIT:
         yield f"has {surface.weights.size} bytes of weights, must be a multiple of {WEIGHT_UNIT}"
+    if operation.weight_format:
+        yield from _compression_faults(operation, surface, configuration)
+    else:
+        weights = operation.bytes_per_kernel * surface.destination.channels
+        if weights > surface.weights.size:
+            yield f"has {surface.weights.size} bytes of weights, its kernels have {weights}"
     form = pixel_format(operation.data_format)
     if operation.data_format > FEATURE:
         yield f"has data of format {operation.data_format}, must be 0 to {FEATURE}"
@@ -41,6 +47,29 @@ def conv_faults(
         if not faults:
             yield from _size_faults(operation, surface, _columns(operation, form))
             yield from _entry_faults(operation, form, configuration)
+
+
+def _compression_faults(
+    operation: ConvOperation, surface: ConvSurface, configuration: Configuration
+) -> Iterator[str]:
+    """Yield the faults of compressed weights, whose masks have a bank of CBUF of their own."""
+    if operation.weight_format > 1 or not configuration.compression:
+        yield f"has weights of format {operation.weight_format}, {configuration.name} has none such"
+        return
+    banks = operation.data_banks + operation.weight_banks + 1
+    if banks > configuration.banks:
+        yield f"needs {banks} banks of CBUF, {configuration.name} has {configuration.banks}"
+    mask, groups = surface.weight_mask, surface.weight_groups
+    for name, cube in (("weight_mask", mask), ("weight_groups", groups)):
+        if cube.storage == Storage.ON_THE_FLY:
+            yield f"'{name}' is on the fly, must be in memory"
+    kernels = surface.destination.channels
+    bits = operation.bytes_per_kernel * kernels // _precision(operation).bytes
+    if mask.size * 8 < bits or mask.size % WEIGHT_UNIT:
+        yield f"has a mask of {mask.size} bytes, {bits} weights need units of {WEIGHT_UNIT} bytes"
+    size = 4 * -(-kernels // configuration.kernel_group(_precision(operation)))
+    if groups.size < size:
+        yield f"has {groups.size} bytes for sizes of groups, must be {size}"
 
 
 def _columns(operation: ConvOperation, form: PixelFormat | None) -> int:
@@ -99,9 +128,6 @@ def _size_faults(operation: ConvOperation, surface: ConvSurface, columns: int) -
     kernel *= _precision(operation).bytes
     if operation.bytes_per_kernel != kernel:
         yield f"has {operation.bytes_per_kernel} bytes for each kernel, must be {kernel}"
-    weights = operation.bytes_per_kernel * surface.destination.channels
-    if weights > surface.weights.size:
-        yield f"has {surface.weights.size} bytes of weights, its kernels have {weights}"
 
 
 def _entry_faults(

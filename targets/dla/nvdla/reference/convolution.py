@@ -15,7 +15,6 @@ CHANNELS_AT_ONCE = 64
 def unsupported(operation: ConvOperation) -> str | None:
     """Explain what of an operation is not computed here, None if all is."""
     names = {
-        "weight_format": "compressed weights",
         "skip_data_release": "data kept in CBUF",
         "skip_weight_release": "weights kept in CBUF",
         "data_reuse": "data kept in CBUF",

@@ -91,7 +91,6 @@ REFUSED = [
         {"data_format": 12},
         "error: has 64 channels, pixels T_A8B8G8R8 have 4",
     ),
-    (0, {"weight_format": 1}, "operation 0 (CONV): error: needs compressed weights"),
     (0, {"output_precision": 2}, "operation 0 (CONV): error: needs conversion of the precision"),
     (1, {"source_precision": 2}, "operation 1 (SDP): error: needs conversion of fp16 to int8"),
     (1, {"batch": 2}, "operation 1 (SDP): error: 'destination' has images 0 bytes apart, must be"),
