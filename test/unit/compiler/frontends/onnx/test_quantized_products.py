@@ -1,6 +1,6 @@
 """Quantised models on the CPU target: products of bytes, exactly as ONNX Runtime has them."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import onnx
@@ -54,10 +54,15 @@ def _names(module: Module) -> Iterator[str]:
     return (op.op_name for op in ops(module.operation))
 
 
+def packed(found: Sequence[str]) -> list[str]:
+    """List the ops on packed weights and blocked images."""
+    return [name for name in found if name.startswith("cpu.") and name != "cpu.quantize"]
+
+
 def check(graph: onnx.ModelProto, feeds: Mapping[str, Array], *made: str) -> None:
     """Compare all outputs exactly; `made` are ops that must be there, in place of `tri`'s."""
     found = names(graph)
-    assert [name for name in found if name.startswith("cpu.")] == list(made)
+    assert packed(found) == list(made)
     assert not {"tri.mat_mul", "tri.conv"} & {*found} or not made
     results = trivium.compile(graph).run(feeds)
     for name, want in zip(results, expected(graph, feeds), strict=True):
@@ -221,7 +226,7 @@ def test_depthwise_convolutions_stay() -> None:
 
 def near(graph: onnx.ModelProto, feeds: Mapping[str, Array], *made: str) -> None:
     """Compare quantised outputs: a few may round to the integer beside, others are close."""
-    assert [name for name in names(graph) if name.startswith("cpu.")] == list(made)
+    assert packed(names(graph)) == list(made)
     results = trivium.compile(graph).run(feeds)
     for name, want in zip(results, expected(graph, feeds), strict=True):
         got = results[name]
@@ -267,6 +272,44 @@ def test_convolutions_between_quantised_values(kind: str, biased: bool) -> None:
     )
     x = RANDOM.standard_normal((1, 6, 9, 11)).astype(np.float32)
     near(made, {"x": x}, "cpu.dot_conv")
+
+
+def convolution(name: str, x: str, *shape: int, **more: object) -> tuple[list, dict[str, Array]]:
+    """Make a convolution with dequantised weights."""
+    w = f"{name}_w"
+    nodes = [
+        node("DequantizeLinear", f"{w} {w}_s {w}_z", f"{w}_d", axis=0),
+        node("Conv", f"{x} {w}_d", name, **more),
+    ]
+    zeros = np.zeros(shape[0], np.int8)
+    return nodes, {w: whole("int8", *shape), f"{w}_s": scales(shape[0]), f"{w}_z": zeros}
+
+
+@KINDS
+@pytest.mark.parametrize("zero", [0, 7])
+def test_bytes_of_blocked_images(kind: str, zero: int) -> None:
+    """A residual block, a pooling and a concatenation, of whole blocks and with zero points."""
+    parts = [
+        quantized("x", kind, 0.02, zero),
+        convolution("a", "x_d", 64, 32, 3, 3, pads=[1, 1, 1, 1]),
+        quantized("a", kind, 0.9, zero),
+        convolution("b", "a_d", 64, 64, 1, 1),
+        quantized("b", kind, 40.0, 100),
+        ([node("Add", "a_d b_d", "r")], {}),
+        quantized("r", kind, 40.0, zero),
+        ([node("MaxPool", "r_d", "p", kernel_shape=[3, 3], pads=[1, 1, 1, 1])], {}),
+        convolution("c", "r_d", 32, 64, 3, 3, pads=[1, 1, 1, 1]),
+        ([node("Concat", "p c", "j", axis=1)], {}),
+        quantized("j", kind, 900.0, zero),
+        ([node("Identity", "j_q")], {}),
+    ]
+    weights = {name: array for _, more in parts for name, array in more.items()}
+    graph = model(
+        [each for nodes, _ in parts for each in nodes], {"x": (1, 32, 21, 23)}, initializers=weights
+    )
+    x = RANDOM.standard_normal((1, 32, 21, 23)).astype(np.float32)
+    made = ("cpu.block", *["cpu.blocked_dot_conv"] * 2, "cpu.unblock", "cpu.blocked_dot_conv")
+    near(graph, {"x": x}, *made, "cpu.unblock")
 
 
 @pytest.mark.parametrize("turned", [0, 1])
