@@ -81,6 +81,18 @@ def fit_tile(
     return Tile(filled(rows, most_rows(machine, vectors)), vectors, lanes)
 
 
+PAGE, WAYS = 4096, 8
+"""Lines a page apart share a set of a first-level cache, which holds so many of them, or more."""
+
+
+def evict_each_other(rows: int, apart: int) -> bool:
+    """Return whether a set loses lines of rows, some bytes apart, that are read together.
+
+    One way is for the line of a panel that is read beside them.
+    """
+    return -(-rows * math.gcd(apart, PAGE) // PAGE) >= WAYS
+
+
 SPARE_IN_BLOCKS = 4
 """Registers of a product of blocks of bytes that hold no sums: words of columns, and numbers."""
 

@@ -17,8 +17,7 @@ from ...kernels.products.contraction import Contraction
 from ...kernels.products.panels import Panel, StoredPanel, WidenedPanel
 from ...kernels.value import Value
 from ...registry import WEIGHTS, template
-from ...schedule.costs import ALIASING
-from ...schedule.tiles import Tile, fit_tile
+from ...schedule.tiles import Tile, evict_each_other, fit_tile
 
 
 @template(cpu.PackedMatMul, types=WEIGHTS)
@@ -60,7 +59,7 @@ def _emit(
     rows, depth, dtype = _rows(a), a.shape[-1], compute_dtype(a.dtype)
     left = a.reshape((rows, depth))
     if not at_least(1, rows):
-        left = spread_rows(kernel, left)
+        left = spread_rows(kernel, left, tile.rows)
     epilogue = y.reshape((rows, columns))
 
     def finish(i: IndexExpr, j: IndexExpr, value: Value, lanes: Lanes) -> None:
@@ -107,11 +106,14 @@ def _if_many(rows: Size, tile: Tile) -> Size:
     return least(rows // (_FEW * tile.rows + 1), 1) if is_symbolic(rows) else 1
 
 
-def spread_rows(kernel: KernelBuilder, matrix: Buffer) -> Buffer:
-    """Copy a matrix to rows that are a cache line longer, where its own would alias."""
+def spread_rows(kernel: KernelBuilder, matrix: Buffer, together: int) -> Buffer:
+    """Copy a matrix to rows that are a cache line longer, where its own would alias.
+
+    So many rows are read together.
+    """
     rows, depth = matrix.shape
     size = DTYPES[matrix.dtype].bits // 8
-    if not depth or depth * size % ALIASING:
+    if not depth or not evict_each_other(together, depth * size):
         return matrix
     copy = kernel.scratch((rows, depth + LINE // size), matrix.dtype)
 

@@ -8,6 +8,7 @@ from trivium.targets.cpu.schedule.candidates import candidates, is_possible
 from trivium.targets.cpu.schedule.costs import cheapest, cost
 from trivium.targets.cpu.schedule.products import Product
 from trivium.targets.cpu.schedule.schedule import Schedule
+from trivium.targets.cpu.schedule.tiles import evict_each_other
 
 WIDE, NARROW = find_machine("x86-64-v4"), find_machine("x86-64-v3")
 
@@ -135,3 +136,13 @@ def test_weights_that_outgrow_half_of_the_second_cache_are_read_again() -> None:
     weights = replace(POINTWISE, outputs=512, depth=512)
     schedule = Schedule("packed", 5, 4)
     assert cost(schedule, weights, NEON) > cost(schedule, weights, large)
+
+
+@pytest.mark.parametrize("apart", [64, 100, 1024, 1536, 2048, 3072, 4096, 6144, 10240, 12288])
+@pytest.mark.parametrize("rows", [1, 6, 7, 8, 13, 14, 29])
+def test_rows_that_are_read_together_evict_each_other(rows: int, apart: int) -> None:
+    # Counts the lines in the sets of a cache of 32 KiB and 8 ways, from any place in memory.
+    lines = [(place + row * apart) // 64 for place in (0, 60) for row in range(rows)]
+    starts = (lines[:rows], lines[rows:])
+    fullest = max(max(map([n % 64 for n in each].count, range(64))) for each in starts)
+    assert evict_each_other(rows, apart) == (fullest >= 8)
