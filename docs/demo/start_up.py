@@ -57,7 +57,7 @@ def main(models: Sequence[str], rounds: int, folder: Path) -> None:
         trivium.build(model).save(package)
         ways[f"{Path(model).stem}, Trivium"] = (NUMPY + TRIVIUM, package)
         ways[f"{Path(model).stem}, ONNX Runtime"] = (NUMPY + PEER, model)
-    taken = {way: [] for way in ways}
+    taken: dict[str, list[tuple[float, float]]] = {way: [] for way in ways}
     for _ in range(rounds):
         for way, (code, path) in ways.items():
             taken[way].append(milliseconds(code, path))
