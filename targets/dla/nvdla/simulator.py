@@ -34,6 +34,7 @@ from .format.operations import (
 from .image_weights import unpack_image_weights
 from .lint.features import images_of, precisions_of
 from .lint.firmware import is_fed, replay
+from .lint.kept_contents import kept_refusals
 from .lint.linter import lint
 from .memories import Memories, bound_tensors
 from .pixels import pixel_format
@@ -109,8 +110,9 @@ def _not_simulated(tasks: Sequence[DlaTask | EmulatorTask]) -> list[tuple[str, s
     found: list[tuple[str, str]] = []
     for task in tasks:
         if isinstance(task, DlaTask):
+            kept = kept_refusals(task)
             for each in task.operations:
-                reason = _reason(each)
+                reason = _reason(each) or kept.get(each.number)
                 if reason is not None:
                     message = f"needs {reason}, which the simulator does not compute"
                     found.append((str(each), message))
@@ -127,7 +129,7 @@ def _reason(operation: Operation) -> str | None:
             special = winograd.unsupported_winograd
         elif pixel_format(descriptor.data_format) is not None:
             special = pixels.unsupported_pixels
-        return convolution.unsupported(descriptor) or special(descriptor)
+        return special(descriptor)
     if isinstance(descriptor, SdpOperation):
         return sdp.unsupported(descriptor)
     if isinstance(descriptor, CdpOperation):

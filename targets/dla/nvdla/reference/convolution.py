@@ -12,20 +12,6 @@ CHANNELS_AT_ONCE = 64
 """The channels whose products are summed at once where a configuration does not say."""
 
 
-def unsupported(operation: ConvOperation) -> str | None:
-    """Explain what of an operation is not computed here, None if all is."""
-    names = {
-        "skip_data_release": "data kept in CBUF",
-        "skip_weight_release": "weights kept in CBUF",
-        "data_reuse": "data kept in CBUF",
-        "weight_reuse": "weights kept in CBUF",
-    }
-    for field, name in names.items():
-        if getattr(operation, field):
-            return name
-    return None
-
-
 def unsupported_features(operation: ConvOperation) -> str | None:
     """Explain what of a convolution of feature data is not computed here, None if all is."""
     if operation.post_extension:
