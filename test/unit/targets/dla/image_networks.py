@@ -1,8 +1,10 @@
 """Networks for images as their papers have them, with random weights."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
+from trivium.dialects.core.tensor import Array
 from trivium.test.unit.targets.dla.small_networks import Net
 
 IMAGE = (1, 3, 224, 224)
@@ -123,6 +125,28 @@ def clipped(net: Net, x: str) -> str:
 def classified(net: Net, x: str, channels: int) -> str:
     vector = net.op("Flatten", net.op("GlobalAveragePool", x))
     return net.dense(vector, channels, CLASSES)
+
+
+@dataclass
+class PictureNet(Net):
+    """A network whose results differ from image to image: these differ, and biases are small."""
+
+    gain: float = 2**0.5
+    bias: float = 0.1
+
+    def inputs(self, count: int = 1) -> Array:
+        """Draw images that each have a colour, a contrast, and a few waves."""
+        _, channels, rows, columns = self.shape
+        y, x = np.mgrid[:rows, :columns] / max(rows, columns)
+        drawn: list[Array] = []
+        for _ in range(count):
+            image = self.random.normal(size=(channels, 1, 1)) + np.zeros((1, rows, columns))
+            for _ in range(4):
+                across, down, phase = self.random.uniform(-20, 20, 3)
+                waves = np.sin(across * x + down * y + phase)
+                image = image + self.random.normal(size=(channels, 1, 1)) * waves
+            drawn.append(image * self.random.uniform(0.3, 1))
+        return np.asarray(drawn, np.float32)
 
 
 CLASSIC: dict[str, tuple[Callable[[Net], str], tuple[int, ...]]] = {

@@ -24,7 +24,8 @@ def network(build: "Callable[[Net], str]") -> "Callable[[Net], str]":
 class Net:
     """Gather nodes and random weights of a network with one input `x`.
 
-    `thin` divides the channels and filters of `conv` and `dense`, but for those of `x`.
+    `thin` divides the channels and filters of `conv` and `dense`, but for those of `x`; `gain` and
+    `bias` are the deviations of weighted sums and of biases.
     """
 
     shape: tuple[int, ...] = (1, 3, 12, 12)
@@ -32,6 +33,8 @@ class Net:
     nodes: list[Any] = field(default_factory=list)
     weights: dict[str, Array] = field(default_factory=dict)
     thin: int = 1
+    gain: float = 1.0
+    bias: float = 1.0
 
     def op(self, kind: str, *inputs: str, **attributes: Any) -> str:
         name = f"{kind.lower()}{len(self.nodes)}"
@@ -45,7 +48,8 @@ class Net:
 
     def drawn(self, *shape: int) -> str:
         depth = int(np.prod(shape[1:])) or 1
-        return self.weight(self.random.normal(size=shape).astype(np.float32) / depth**0.5)
+        scale = self.gain / depth**0.5 if len(shape) > 1 else self.bias
+        return self.weight(self.random.normal(size=shape).astype(np.float32) * np.float32(scale))
 
     def conv(self, x: str, channels: int, filters: int, size: int = 3, **attributes: Any) -> str:
         given, filters = channels, self.thinned(filters)

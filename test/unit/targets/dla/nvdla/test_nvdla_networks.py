@@ -11,9 +11,8 @@ import pytest
 from trivium.compiler.check import can_run
 from trivium.dialects.core.tensor import Array
 from trivium.targets.dla.nvdla.configuration import FILE
-from trivium.test.unit.targets.dla.image_networks import CLASSIC
+from trivium.test.unit.targets.dla.image_networks import CLASSIC, PictureNet
 from trivium.test.unit.targets.dla.nvdla.compared import cosine, interpreted, simulated, unequal
-from trivium.test.unit.targets.dla.small_networks import Net
 
 SIDES = {"lenet": 28, "alexnet": 67, "squeezenet": 47}
 """Rows and columns of images, of 24 for the others."""
@@ -36,10 +35,10 @@ def quantized(name: str) -> tuple[onnx.ModelProto, Array, Array]:
     """Return a network of integers, an image, and what floats give for it."""
     build, shape = CLASSIC[name]
     side = SIDES.get(name, 24)
-    net = Net((*shape[:2], side, side), thin=THIN.get(name, 16))
+    net = PictureNet((*shape[:2], side, side), thin=THIN.get(name, 16))
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / f"{name}.onnx"
-        floats = net.quantized(build(net), file, 4)
+        floats = net.quantized(build(net), file, 24 if side < 30 else 8)
         image = net.inputs()
         session = onnxruntime.InferenceSession(floats.SerializeToString())
         (expected,) = session.run(None, {"x": image})
