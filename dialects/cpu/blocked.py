@@ -94,8 +94,8 @@ class BlockedConv(BlockedKernelConv):
     `x` is a blocked image, or a plain one where there is one group. `w` is [panels, taps * channels
     of a group, outputs of a panel]: of each of `group` groups as many panels, made by
     `pack_group_columns`. `b` is [outputs]. Code works on `rows` pixels at a time; 0 leaves that
-    open. `border`, begins of all axes, then ends, says how far from its edges the image is zero,
-    whatever was put there: code may pass over it.
+    open. `border`, begins of all axes, then ends, says how far from its edges the image is zero:
+    code may pass over that.
     """
 
     outputs: int

@@ -75,9 +75,9 @@ class _Dequantized(Pattern):
         offset = bytes_.zero - taken
         if offset == 0 and not _is_added(op.y):
             raise NoMatch("a zero may be a negative one, which others than sums might see")
-        limits = {"min": float(bytes_.low - bytes_.zero), "max": float(bytes_.high - bytes_.zero)}
         with rewriter.before(op):
-            y = tri.Round.build(tri.Clip.build(bytes_.x, **limits).y).y
+            low, high = (float(limit - bytes_.zero) for limit in (bytes_.low, bytes_.high))
+            y = tri.Round.build(tri.Clip.build(bytes_.x, min=low, max=high).y).y
             if offset:
                 constant = np.array(offset, np.float32)
                 added = tri.build_constant(rewriter.module, constant, "offset").results[0]

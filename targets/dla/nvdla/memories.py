@@ -70,7 +70,7 @@ class Memories:
     def bind(self, tensor: Tensor, image: Array) -> None:
         """Store an input; raise CompileError for another shape or type than the tensor's.
 
-        The channels of pixels are red, green, blue and alpha, or Y, U and V, whatever their order
+        The channels of pixels are red, green, blue and alpha, or Y, U and V, in any order
         in memory; those of 10 or 2 bits are the upper ones of 16. Channels behind them are 0.
         """
         form = pixel_format(tensor.pixel_format)
