@@ -178,8 +178,8 @@ def _is_boundary(
     boundary = {cls.op_name for cls in asked.boundary_ops}
     if imported_as and boundary.issuperset(imported_as):
         return True
-    moved = op == tri.Transpose.op_name and op not in imported_as
-    return moved and asked.name in found
+    converts = {*boundary, tri.Transpose.op_name} - {*imported_as}
+    return op in converts and asked.name in found
 
 
 def _targets(module: Module) -> dict[str, tuple[str, ...]]:

@@ -18,9 +18,11 @@ from ..sizes.values import spelled_sizes
 from ..step import Bind, Step
 from .part import DESCRIPTION
 
-Values = NDArray[np.int8]
+Values = NDArray[np.int8] | NDArray[np.float16]
 
 _RANK = 4
+DTYPES = ("int8", "float16")
+"""The types of what programs take and give."""
 
 
 class Driver(Protocol):
@@ -101,7 +103,7 @@ def _check_ports(step: "DlaStep", contents: Contents, device: Any) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class DlaStep(Step):
-    """Run a program of the container `entry` on `accelerator`, on i8 [N, H, W, C].
+    """Run a program of the container `entry` on `accelerator`, on i8 or f16 of 4 axes.
 
     A container that several programs of a package share has one for each of their exact `sizes`.
     """
@@ -123,10 +125,10 @@ class DlaStep(Step):
         for kind, indices in (("operands", self.operands), ("results", self.results)):
             for i, index in enumerate(indices):
                 buffer = None if index == ABSENT else contents.buffers[index]
-                if buffer is None or buffer.dtype != "int8" or len(buffer.shape) != _RANK:
+                if buffer is None or buffer.dtype not in DTYPES or len(buffer.shape) != _RANK:
                     found = f"{buffer.dtype}{list(buffer.shape)}" if buffer else "absent"
                     raise PackageError(
-                        f"'{where}.{kind}[{i}]' is {found}, must be int8 [N, H, W, C]"
+                        f"'{where}.{kind}[{i}]' is {found}, must be {' or '.join(DTYPES)} of 4 axes"
                     )
         super().check(contents, where)
 

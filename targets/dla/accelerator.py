@@ -10,7 +10,7 @@ from ...dialects.core.module import Module
 from ...dialects.core.op import Op
 from ...dialects.dla.dialect import TensorOp
 from ...passes.pipeline import Step
-from ..choices import F32, FLOATS
+from ..choices import F32, FLOATS, HALVES
 from ..compiled import CompiledPart
 from ..core import Target
 from ..costs.roofline import Roofline
@@ -57,10 +57,19 @@ class PhasedTarget(Target):
         """Return why an op on images does not fit the accelerator, or None."""
         raise NotImplementedError
 
+    @property
+    def precisions(self) -> tuple[str, ...]:
+        """Return the precisions that a user may ask for; f32 is that of a quantised model."""
+        return (F32,)
+
+    def needs_precision(self) -> str:
+        """Return why another precision is refused."""
+        return "computes on integers of 8 bits"
+
     def check(self, options: CompileOptions) -> None:
         wrong = [
             ("tune", options.tune or options.tuning, "has no schedules that are measured"),
-            ("precision", options.precision != F32, "computes on integers of 8 bits"),
+            ("precision", options.precision not in self.precisions, self.needs_precision()),
             ("candidates", options.candidates, "has one setting for each kernel"),
             ("quantized", options.quantized != FLOATS, "computes on integers anyway"),
         ]
@@ -91,8 +100,10 @@ class PhasedTarget(Target):
             return self.op_refusal(op)
         if isinstance(op, tri.Constant):
             return None
-        if dtype := first_float(op):
-            return f"{self.name} computes on integers, not on {dtype}"
+        dtype = first_float(op)
+        floats = [HALVES[each] for each in self.precisions if each in HALVES]
+        if dtype and dtype not in floats:
+            return f"{self.name} computes on {' and '.join(['integers', *floats])}, not on {dtype}"
         return f"{self.name} has no op for {op.op_name}"
 
 

@@ -19,7 +19,7 @@ from .memories import bound_tensors
 from .simulator import run
 from .timing.timeline import task_time
 
-Values = npt.NDArray[np.int8]
+Values = npt.NDArray[np.int8] | npt.NDArray[np.float16]
 
 
 @dataclass
@@ -51,7 +51,7 @@ class NvdlaDevice:
         return [shape[1:] for shape in shapes] == [port[1:] for port in ports]
 
     def run(self, inputs: Sequence[Values]) -> list[Values]:
-        """Return outputs i8 [N, C, H, W] for inputs of that kind, in the order of binding.
+        """Return outputs i8 or f16 [N, C, H, W] for inputs of such kinds, in the order of binding.
 
         Raises CompileError as `simulator.run`.
         """
@@ -62,7 +62,7 @@ class NvdlaDevice:
             run(self.loadable, self.configuration, [each[image] for each in inputs])
             for image in range(counts.pop() if counts else 1)
         ]
-        return [np.stack(images).astype(np.int8) for images in zip(*results, strict=True)]
+        return [np.stack(images) for images in zip(*results, strict=True)]
 
     def faults(self) -> list[tuple[str, str]]:
         """Return where each fault is that is found without running the loadable, and what it is."""

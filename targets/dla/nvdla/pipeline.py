@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from ....dialects.core.module import Module
 from ..phase_checks import Fault, check_that
-from ..phases import CODE_EMIT, MEM_ALLOC, TENSOR_SCHED, Phases
-from ..pipeline import selection_phases
+from ..phases import CODE_EMIT, IR_OPTIMIZATION, MEM_ALLOC, TENSOR_SCHED, Phases
+from ..pipeline import CLEAN, selection_phases
 from ..schedule.group_members import groups_of
 from .choice import NAME, Choice
 from .emit.emit_loadables import EmitLoadables, entry_of
@@ -13,6 +13,7 @@ from .schedule.choose_pixels import ChoosePixels
 from .schedule.place_values import ARENA_BYTES, PlaceValues
 from .schedule.separate_places import SeparatePlaces
 from .schedule.split_rows import SplitRows
+from .select.halves import HALF
 from .select.select_nvdla import SegmentNvdla, SelectNvdla, accepts
 
 
@@ -21,6 +22,7 @@ def nvdla_phases(target: Choice) -> Phases:
     accepted = accepts(target.configuration)
     return (
         selection_phases(target, SelectNvdla(target), SegmentNvdla(target), accepted)
+        .add(IR_OPTIMIZATION, SelectNvdla(target, HALF), *CLEAN, before=SegmentNvdla.name)
         .add(TENSOR_SCHED, ChoosePixels(target), SplitRows(target), SeparatePlaces(target))
         .add(MEM_ALLOC, PlaceValues(target))
         .add(CODE_EMIT, EmitLoadables(target))

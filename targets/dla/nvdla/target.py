@@ -23,6 +23,15 @@ class Nvdla(PhasedTarget):
         super().__init__(NAME)
         self.selected = Choice()
 
+    @property
+    def precisions(self) -> tuple[str, ...]:
+        has_halves = "fp16" in self.selected.configuration.precisions
+        return (*super().precisions, "fp16") if has_halves else super().precisions
+
+    def needs_precision(self) -> str:
+        chosen = self.selected.configuration
+        return f"of configuration {chosen.name} computes in {', '.join(chosen.precisions)}"
+
     def pipeline(self) -> Phases:
         return nvdla_phases(self.selected)
 

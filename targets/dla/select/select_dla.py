@@ -1,7 +1,7 @@
 """Select the ops on integers that an accelerator has packets for."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from ....dialects import tri
 from ....dialects.core.attributes import tensor_of
@@ -63,10 +63,24 @@ class SelectDla(Pass):
 def select(module: Module, name: str, pattern: "SelectOps") -> None:
     """Select the ops of a pattern, and note in the module why the others are refused."""
     rewrite(module, pattern)
-    module.refusals[name] = {**_unquantized(module, name), **pattern.by_node(module)}
+    before = module.refusals.get(name) if pattern.makes != BYTES else None
+    before = _unquantized(module, name, pattern.remedy) if before is None else before
+    made = _nodes_of(module, pattern.makes) if pattern.makes != BYTES else set[str]()
+    kept = {node: why for node, why in before.items() if node not in made}
+    module.refusals[name] = {**kept, **pattern.by_node(module)}
 
 
-def _unquantized(module: Module, name: str) -> dict[str, str]:
+def _nodes_of(module: Module, dtypes: Sequence[str]) -> set[str]:
+    """Return the nodes of ops that make values of some types."""
+    return {
+        node
+        for op in ops(module.operation)
+        if any(tensor_of(value.type).dtype in dtypes for value in op.results)
+        for node in node_names(op.location)
+    }
+
+
+def _unquantized(module: Module, name: str, remedy: str) -> dict[str, str]:
     """Return a refusal for each node on floats in functions that are not quantised at all."""
     found: dict[str, str] = {}
     for function in functions(module.operation):
@@ -75,7 +89,7 @@ def _unquantized(module: Module, name: str) -> dict[str, str]:
             continue
         for op in members:
             if dtype := first_float(op):
-                reason = f"{name} computes on integers, not on {dtype}: quantise the model first"
+                reason = f"{name} computes on integers, not on {dtype}: {remedy}"
                 found.update(dict.fromkeys(node_names(op.location), reason))
     return found
 
@@ -88,6 +102,9 @@ def first_float(op: Op) -> str | None:
 
 class SelectOps(Pattern):
     """Try rules on ops that make bytes; `refused` has the reason of the last rule for each op."""
+
+    makes: ClassVar[tuple[str, ...]] = BYTES
+    remedy = "quantise the model first"
 
     def __init__(self, roots: Sequence[type[Op]]) -> None:
         self.root = tuple(dict.fromkeys(roots))
@@ -111,8 +128,8 @@ class SelectOps(Pattern):
         return found
 
     def rewrite(self, op: Op, rewriter: Rewriter) -> None:
-        if tensor_of(op.results[0].type).dtype not in BYTES:
-            raise NoMatch("makes no bytes")
+        if tensor_of(op.results[0].type).dtype not in self.makes:
+            raise NoMatch(f"makes no {' or '.join(self.makes)}")
         selection = self.selection(op, rewriter)
         refusals: list[str] = []
         for rule in self.rules(op, selection):

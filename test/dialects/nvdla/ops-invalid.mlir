@@ -8,10 +8,26 @@ func.func @depth(%x: tensor<1x8x5x5xi8>, %w: tensor<4x7x3x3xi8>) -> tensor<1x4x3
 
 // -----
 
-func.func @floats(%x: tensor<1x8x5x5xf32>) -> tensor<1x8x5x5xi8> {
-  // expected-error @+1 {{source is tensor<1x8x5x5xf32>, must be of i8 or i32 with rank 4, and not empty}}
-  %y = "nvdla.sdp"(%x) {operandSegmentSizes = array<i32: 1, 0, 0, 0, 0>} : (tensor<1x8x5x5xf32>) -> tensor<1x8x5x5xi8>
+func.func @floats(%x: tensor<1x8x5x5xbf16>) -> tensor<1x8x5x5xi8> {
+  // expected-error @+1 {{source is tensor<1x8x5x5xbf16>, must be of i8 or i32 or f16 or f32 with rank 4, and not empty}}
+  %y = "nvdla.sdp"(%x) {operandSegmentSizes = array<i32: 1, 0, 0, 0, 0>} : (tensor<1x8x5x5xbf16>) -> tensor<1x8x5x5xi8>
   return %y : tensor<1x8x5x5xi8>
+}
+
+// -----
+
+func.func @two_types(%x: tensor<1x8x5x5xf16>, %w: tensor<4x8x3x3xi8>) -> tensor<1x4x3x3xf32> {
+  // expected-error @+1 {{weights are of i8, x is of f16}}
+  %y = "nvdla.conv"(%x, %w) : (tensor<1x8x5x5xf16>, tensor<4x8x3x3xi8>) -> tensor<1x4x3x3xf32>
+  return %y : tensor<1x4x3x3xf32>
+}
+
+// -----
+
+func.func @operand_of_bytes(%x: tensor<1x8x5x5xf16>, %f: tensor<8xi16>) -> tensor<1x8x5x5xf16> {
+  // expected-error @+1 {{operand of stage x1 is tensor<8xi16>, must be tensor<8xf16>}}
+  %y = "nvdla.sdp"(%x, %f) {x1 = "kind=1 mode=1", operandSegmentSizes = array<i32: 1, 1, 0, 0, 0>} : (tensor<1x8x5x5xf16>, tensor<8xi16>) -> tensor<1x8x5x5xf16>
+  return %y : tensor<1x8x5x5xf16>
 }
 
 // -----

@@ -30,3 +30,16 @@ func.func @others(%x: tensor<1x8x4x4xi8>, %t: tensor<322xi16>, %d: tensor<1x32x4
   %j = "nvdla.join"(%a, %b) {axis = 2 : i64} : (tensor<1x8x3x4xi8>, tensor<1x8x1x4xi8>) -> tensor<1x8x4x4xi8>
   return %c, %r, %j : tensor<1x8x4x4xi8>, tensor<1x3x8x8xi8>, tensor<1x8x4x4xi8>
 }
+
+// CHECK-LABEL: func.func @halves
+// CHECK:         "nvdla.conv"({{.*}}) -> tensor<1x4x3x3xf32>
+// CHECK:         "nvdla.sdp"({{.*}}) -> tensor<1x4x3x3xf16>
+// CHECK:         "nvdla.cdp"({{.*}}) -> tensor<1x4x3x3xf16>
+// CHECK:         "nvdla.pdp"({{.*}}) -> tensor<1x4x2x2xf16>
+func.func @halves(%x: tensor<1x8x5x5xf16>, %w: tensor<4x8x3x3xf16>, %b: tensor<4xf16>, %t: tensor<322xf16>) -> tensor<1x4x2x2xf16> {
+  %s = "nvdla.conv"(%x, %w) {block = 64 : i64} : (tensor<1x8x5x5xf16>, tensor<4x8x3x3xf16>) -> tensor<1x4x3x3xf32>
+  %y = "nvdla.sdp"(%s, %b) {x1 = "kind=2 mode=1 activation=1 precision=2", operandSegmentSizes = array<i32: 1, 1, 0, 0, 0>} : (tensor<1x4x3x3xf32>, tensor<4xf16>) -> tensor<1x4x3x3xf16>
+  %n = "nvdla.cdp"(%y, %t) {local_size = 5 : i64, table = "linear_end=256"} : (tensor<1x4x3x3xf16>, tensor<322xf16>) -> tensor<1x4x3x3xf16>
+  %p = "nvdla.pdp"(%n) {mode = "average", kernel = array<i64: 2, 2>} : (tensor<1x4x3x3xf16>) -> tensor<1x4x2x2xf16>
+  return %p : tensor<1x4x2x2xf16>
+}

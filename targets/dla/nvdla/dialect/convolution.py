@@ -1,20 +1,35 @@
 """Convolutions: sums of products, which are handed on to SDP."""
 
+import numpy as np
+
 from .....dialects.core.errors import Invalid
 from .....dialects.core.fields import Operand, Result
-from .....dialects.core.tensor import Array, Tensor
+from .....dialects.core.tensor import Array, Shape, Tensor
 from ..format.network import Precision
 from ..format.operations import ConvOperation
 from ..pixels import FORMATS, PixelFormat
 from ..reference.convolution import convolve
-from .dialect import NVDLA, EngineOp, each, need_images, window_sizes
+from .dialect import (
+    NVDLA,
+    EngineOp,
+    each,
+    in_precision,
+    need_images,
+    precision_of,
+    window_sizes,
+)
+
+SUMS = {"i8": "i32", "f16": "f32"}
+"""The type of sums, by that of what is multiplied."""
 
 
 class Conv(EngineOp, dialect=NVDLA):
     """Convolve images i8 [N, C, H, W] with weights i8 [K, C, R, S]; sums are i32 [N, K, H', W'].
 
-    `pads` are top, left, bottom and right, and are filled with `pad_value`. `pixels` is the format
-    of `x` if it is stored as pixels. Sums are in no memory: an `nvdla.sdp` is their only user.
+    Images and weights of f16 give sums of f32, which depend on how many channels are summed at
+    once, a `block`. `pads` are top, left, bottom and right, and are filled with `pad_value`.
+    `pixels` is the format of `x` if it is stored as pixels. Sums are in no memory: an `nvdla.sdp`
+    is their only user.
     """
 
     x: Operand
@@ -24,6 +39,7 @@ class Conv(EngineOp, dialect=NVDLA):
     pads: tuple[int, ...] = (0, 0, 0, 0)
     pad_value: int = 0
     pixels: str = ""
+    block: int = 64
     y: Result
 
     def infer(self, x: Tensor, w: Tensor) -> Tensor:
@@ -31,12 +47,16 @@ class Conv(EngineOp, dialect=NVDLA):
         kernels, depth, *kernel = need_images("w", w)
         if depth != channels:
             raise Invalid(f"weights are of {depth} channels, x has {channels}")
+        if w.dtype != x.dtype:
+            raise Invalid(f"weights are of {w.dtype}, x is of {x.dtype}")
+        if self.block < 1:
+            raise Invalid(f"block is {self.block}, must be 1 or more")
         if not -128 <= self.pad_value <= 127:
             raise Invalid(f"pad_value is {self.pad_value}, must be in -128:127")
         if self.pixels:
             self._check_pixels(channels)
         out = window_sizes(sizes, kernel, self.strides, self.dilations, self.pads)
-        return Tensor((images, kernels, *out), "i32")
+        return Tensor((images, kernels, *out), SUMS[x.dtype])
 
     def _check_pixels(self, channels: int) -> None:
         form = self.form
@@ -54,15 +74,16 @@ class Conv(EngineOp, dialect=NVDLA):
 
     def reference(self, x: Array, w: Array) -> Array:
         out = window_sizes(x.shape[2:], w.shape[2:], self.strides, self.dilations, self.pads)
-        operation = self.operation_for(x.shape, w.shape, out)
-        return each(lambda image: convolve(image, w, operation), x).astype("int32")
+        operation = self.operation_for(x.shape, w.shape, out, precision_of(x.dtype))
+        sums = each(lambda image: convolve(image, w, operation, self.block), x)
+        return sums if sums.dtype == np.float32 else sums.astype(np.int32)
 
     def operation_for(
-        self, x: tuple[int, ...], w: tuple[int, ...], out: tuple[int, ...]
+        self, x: Shape, w: Shape, out: Shape, precision: Precision = Precision.INT8
     ) -> ConvOperation:
         """Return the descriptor for images, weights and results of some shapes, without CBUF."""
         top, left, bottom, right = self.pads
-        return ConvOperation(
+        operation = ConvOperation(
             data_format=36,
             fetch_grain=1,
             release=x[2],
@@ -74,7 +95,7 @@ class Conv(EngineOp, dialect=NVDLA):
             kernel_channels=w[1],
             width_cmac=out[-1],
             height_cmac=out[-2],
-            bytes_per_kernel=w[1] * w[2] * w[3],
+            bytes_per_kernel=w[1] * w[2] * w[3] * precision.bytes,
             stride_x=self.strides[1],
             stride_y=self.strides[0],
             pad_left=left,
@@ -85,3 +106,4 @@ class Conv(EngineOp, dialect=NVDLA):
             dilation_y=self.dilations[0],
             pad_value=self.pad_value,
         )
+        return in_precision(operation, precision)

@@ -10,11 +10,19 @@ from .....dialects.core.errors import Invalid
 from .....dialects.core.op import Dialect
 from .....dialects.core.tensor import Array, Shape, Tensor
 from .....dialects.dla.dialect import TensorOp
+from ..format.network import Precision
 from ..reference.arithmetic import Integers
 
 NVDLA = Dialect("nvdla", target="nvdla")
 
+ELEMENTS = ("i8", "f16")
+"""The types of the elements of images in memory."""
+
 D = TypeVar("D")
+_PRECISIONS = {
+    *("precision", "input_precision", "output_precision"),
+    *("source_precision", "destination_precision"),
+}
 
 
 class EngineOp(TensorOp, dialect=NVDLA, abstract=True):
@@ -27,16 +35,43 @@ class PlaceOp(TensorOp, dialect=NVDLA, abstract=True):
 
 def need_images(what: str, x: Tensor, *dtypes: str) -> Shape:
     """Return a shape [N, channels, rows, columns]; raise Invalid for another rank or type."""
-    allowed = dtypes or ("i8",)
+    allowed = dtypes or ELEMENTS
     if x.dtype not in allowed or x.rank != 4 or not x.size:
         kinds = " or ".join(allowed)
         raise Invalid(f"{what} is {x}, must be of {kinds} with rank 4, and not empty")
     return x.shape
 
 
-def each(compute: Callable[[Integers], Array], batch: Array) -> Array:
-    """Return the results of a function for each image of a batch."""
-    return np.stack([compute(image.astype(np.int64)) for image in batch])
+def each(compute: Callable[[Array], Array], batch: Array) -> Array:
+    """Return the results of a function for each image of a batch; integers are made wide."""
+    return np.stack([compute(as_computed(image)) for image in batch])
+
+
+def as_computed(values: Array) -> Array:
+    """Return numbers as references take them: integers of 64 bits, or floats as they are."""
+    return values.astype(np.int64) if np.issubdtype(values.dtype, np.integer) else values
+
+
+def as_stored(values: Array) -> Array:
+    """Return results of references as images have them: i8, or f16 as they are."""
+    return values if values.dtype == np.float16 else values.astype(np.int8)
+
+
+def bits_of_half(values: Array) -> Integers:
+    """Return operands as references take them: integers, or the bits of f16, which may be < 0."""
+    return (values.view(np.int16) if values.dtype == np.float16 else values).astype(np.int64)
+
+
+def precision_of(dtype: str | np.dtype[Any]) -> Precision:
+    """Return how the hardware calls the type of images, or of the sums that are made of these."""
+    is_half = dtype in ("f16", "f32") or np.dtype(np.float16) == dtype or dtype == np.float32
+    return Precision.FP16 if is_half else Precision.INT8
+
+
+def in_precision(descriptor: D, precision: Precision) -> D:
+    """Return a descriptor whose source and destination have a precision."""
+    names = {each.name for each in fields(descriptor)} & _PRECISIONS  # pyright: ignore[reportArgumentType]
+    return cast(D, replace(cast(Any, descriptor), **dict.fromkeys(names, int(precision))))
 
 
 def spell(descriptor: object) -> str:

@@ -9,7 +9,7 @@ from .....dialects.core.fields import Operand, Result
 from .....dialects.core.tensor import Array, Tensor
 from ..format.operations import RubikOperation
 from ..reference import rubik
-from .dialect import NVDLA, EngineOp, PlaceOp, each, need_images
+from .dialect import NVDLA, EngineOp, PlaceOp, as_stored, each, need_images
 
 CHANNELS, ROWS, COLUMNS = 1, 2, 3
 
@@ -33,13 +33,13 @@ class Contract(EngineOp, dialect=NVDLA):
         group = -(-self.channels // self.atom) * self.atom
         if -(-channels // self.atom) * self.atom != group * down * across:
             raise Invalid(f"x has {channels} channels, must have {group * down * across}")
-        return Tensor((images, self.channels, rows * down, columns * across), "i8")
+        return Tensor((images, self.channels, rows * down, columns * across), x.dtype)
 
     def reference(self, x: Array) -> Array:
         def contract(image: Array) -> Array:
             return rubik.contract(image, self.descriptor, self.channels, self.atom)
 
-        return each(contract, x).astype(np.int8)
+        return as_stored(each(contract, x))
 
     @property
     def descriptor(self) -> RubikOperation:
@@ -79,7 +79,7 @@ class Window(PlaceOp, dialect=NVDLA):
         for start, size, limit in zip(self.start, self.sizes, whole, strict=True):
             if start < 0 or size < 1 or start + size > limit:
                 raise Invalid(f"has elements {start} to {start + size}, must be in 0 to {limit}")
-        return Tensor((images, *self.sizes), "i8")
+        return Tensor((images, *self.sizes), x.dtype)
 
     def reference(self, x: Array) -> Array:
         parts = zip(self.start, self.sizes, strict=True)
@@ -102,12 +102,14 @@ class Join(PlaceOp, dialect=NVDLA):
         shapes = [need_images("an operand", x) for x in xs]
         if not shapes:
             raise Invalid("has no operands, must have some")
+        if len({x.dtype for x in xs}) > 1:
+            raise Invalid(f"joins {xs[0].dtype} and others, must be of one type")
         for shape in shapes:
             if any(n != shapes[0][i] for i, n in enumerate(shape) if i != self.axis):
                 raise Invalid(f"joins {shapes[0]} and {shape} along axis {self.axis}")
         sizes = list(shapes[0])
         sizes[self.axis] = sum(shape[self.axis] for shape in shapes)
-        return Tensor(tuple(sizes), "i8")
+        return Tensor(tuple(sizes), xs[0].dtype)
 
     def reference(self, xs: Sequence[Array]) -> Array:
         return np.concatenate(list(xs), self.axis)

@@ -1,21 +1,29 @@
 """PDP and CDP: windows of a channel, and of channels."""
 
-import numpy as np
-
 from .....dialects.core.errors import Invalid, need_one_of
 from .....dialects.core.fields import Operand, Result
 from .....dialects.core.tensor import Array, Tensor
 from ..format.operations import CdpOperation, Converter, Lut, PdpOperation
 from ..reference import cdp, pdp
 from ..reference.lookup import table_fault
-from .dialect import NVDLA, EngineOp, each, need_images, parse, window_sizes
-from .single import EXPONENTIAL_ENTRIES, LINEAR_ENTRIES, tables_of
+from .dialect import (
+    NVDLA,
+    EngineOp,
+    as_stored,
+    each,
+    in_precision,
+    need_images,
+    parse,
+    precision_of,
+    window_sizes,
+)
+from .single import need_tables, tables_of
 
 MODES = ("average", "max", "min")
 
 
 class Pdp(EngineOp, dialect=NVDLA):
-    """Take the average, greatest or least value of windows, i8; padding counts in an average."""
+    """Take the average, greatest or least of windows, i8 or f16; padding counts in averages."""
 
     x: Operand
     mode: str
@@ -30,10 +38,11 @@ class Pdp(EngineOp, dialect=NVDLA):
         if max(self.kernel) > 8:
             raise Invalid(f"kernel is {self.kernel}, must be 8 or less")
         out = window_sizes(sizes, self.kernel, self.strides, (1, 1), self.pads)
-        return Tensor((images, channels, *out), "i8")
+        return Tensor((images, channels, *out), x.dtype)
 
     def reference(self, x: Array) -> Array:
-        return each(lambda image: pdp.pool(image, self.descriptor), x).astype(np.int8)
+        operation = in_precision(self.descriptor, precision_of(x.dtype))
+        return as_stored(each(lambda image: pdp.pool(image, operation), x))
 
     @property
     def descriptor(self) -> PdpOperation:
@@ -53,9 +62,9 @@ class Pdp(EngineOp, dialect=NVDLA):
 
 
 class Cdp(EngineOp, dialect=NVDLA):
-    """Multiply values i8 by what tables have for the squares of `local_size` channels around.
+    """Multiply values by what tables have for the squares of `local_size` channels around.
 
-    `lut` is i16 [322], as for `nvdla.sdp`; `input` and `output` are fields of converters.
+    `lut` is i16 or f16 [322], as for `nvdla.sdp`; `input` and `output` are fields of converters.
     """
 
     x: Operand
@@ -68,9 +77,7 @@ class Cdp(EngineOp, dialect=NVDLA):
 
     def infer(self, x: Tensor, lut: Tensor) -> Tensor:
         need_images("x", x)
-        entries = Tensor((EXPONENTIAL_ENTRIES + LINEAR_ENTRIES,), "i16")
-        if lut != entries:
-            raise Invalid(f"tables are {lut}, must be {entries}")
+        need_tables(lut, x)
         fault = cdp.unsupported(self.descriptor) or table_fault(parse(Lut(), self.table))
         if fault is not None:
             raise Invalid(f"has {fault}")
@@ -78,7 +85,8 @@ class Cdp(EngineOp, dialect=NVDLA):
 
     def reference(self, x: Array, lut: Array) -> Array:
         found = self.tables(lut)
-        return each(lambda image: cdp.normalize(image, self.descriptor, found), x).astype(np.int8)
+        operation = in_precision(self.descriptor, precision_of(x.dtype))
+        return as_stored(each(lambda image: cdp.normalize(image, operation, found), x))
 
     @property
     def descriptor(self) -> CdpOperation:

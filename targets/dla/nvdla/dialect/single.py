@@ -9,16 +9,33 @@ from .....dialects.core.fields import Operand, Result
 from .....dialects.core.tensor import Array, Tensor
 from ..format.operations import Converter, Lut, SdpOperation, SdpStage
 from ..reference import sdp
-from ..reference.arithmetic import Integers
 from ..reference.lookup import table_fault
-from .dialect import NVDLA, EngineOp, need_images, parse, spell
+from .dialect import (
+    NVDLA,
+    EngineOp,
+    as_computed,
+    as_stored,
+    bits_of_half,
+    in_precision,
+    need_images,
+    parse,
+    precision_of,
+    spell,
+)
 
 STAGES = ("x1", "x2", "y")
 EXPONENTIAL_ENTRIES, LINEAR_ENTRIES = 65, 257
+RESULTS = {"i8": "i8", "i32": "i8", "f16": "f16", "f32": "f16"}
+"""The type of results, by that of the source."""
+OPERANDS = {"i8": "i16", "f16": "f16"}
+"""The type of operands of channels and of tables, by that of results."""
 
 
 class Sdp(EngineOp, dialect=NVDLA):
-    """Compute up to three stages on values i8 or on the sums of a convolution, i32: to i8.
+    """Compute up to three stages on values i8, or on the sums of a convolution, i32: to i8.
+
+    Values f16 or sums f32 become f16; operands and tables are of f16 then, numbers of a stage are
+    the bits of f16, and nothing is shifted or converted.
 
     `x1`, `x2` and `y` are fields of `SdpStage` that differ from their defaults; an empty text is a
     stage that is not used. Operands are those of stages that have one for each channel, i16 [C] or
@@ -49,7 +66,7 @@ class Sdp(EngineOp, dialect=NVDLA):
         y_operand: Tensor | None = None,
         lut: Tensor | None = None,
     ) -> Tensor:
-        need_images("source", source, "i8", "i32")
+        need_images("source", source, *RESULTS)
         if not -(1 << 15) <= self.scale < 1 << 15 or not 0 <= self.truncate < 64:
             raise Invalid("scale must have 16 bits, and truncate must be 0 to 63")
         operation = self.descriptor
@@ -57,13 +74,12 @@ class Sdp(EngineOp, dialect=NVDLA):
             _check_stage(name, getattr(operation, name), given, source)
         if (operation.y.activation == sdp.TABLE) != (lut is not None):
             raise Invalid("must have tables if stage y looks up, and none otherwise")
-        entries = EXPONENTIAL_ENTRIES + LINEAR_ENTRIES
-        if lut is not None and lut != Tensor((entries,), "i16"):
-            raise Invalid(f"tables are {lut}, must be {Tensor((entries,), 'i16')}")
+        if lut is not None:
+            need_tables(lut, source)
         fault = sdp.unsupported(operation) or table_fault(parse(Lut(), self.table))
         if fault is not None:
             raise Invalid(f"has {fault}")
-        return Tensor(source.shape, "i8")
+        return Tensor(source.shape, RESULTS[source.dtype])
 
     def reference(
         self,
@@ -73,7 +89,8 @@ class Sdp(EngineOp, dialect=NVDLA):
         y_operand: Array | None = None,
         lut: Array | None = None,
     ) -> Array:
-        operation, given = self.descriptor, (x1_operand, x2_operand, y_operand)
+        operation = in_precision(self.descriptor, precision_of(source.dtype))
+        given = (x1_operand, x2_operand, y_operand)
         stages = [getattr(operation, name) for name in STAGES]
         tables = None if lut is None else self.tables(lut)
         results: list[Array] = []
@@ -81,9 +98,9 @@ class Sdp(EngineOp, dialect=NVDLA):
             first, second, third = (
                 _operands(stage, operand, n) for stage, operand in zip(stages, given, strict=True)
             )
-            values: Integers = image.astype(np.int64)
+            values = as_computed(image)
             results.append(sdp.process(values, operation, first, second, third, tables))
-        return np.stack(results).astype(np.int8)
+        return as_stored(np.stack(results))
 
     @property
     def descriptor(self) -> SdpOperation:
@@ -102,10 +119,17 @@ class Sdp(EngineOp, dialect=NVDLA):
 
 
 def tables_of(form: str, entries: Array) -> Lut:
-    """Return the descriptor of tables, i16 [322], whose other fields a text has."""
-    numbers = tuple(int(each) for each in entries)
+    """Return the descriptor of tables, i16 or f16 [322], whose other fields a text has."""
+    numbers = tuple(int(each) for each in bits_of_half(entries))
     first, second = numbers[:EXPONENTIAL_ENTRIES], numbers[EXPONENTIAL_ENTRIES:]
     return replace(parse(Lut(), form), exponential=first, linear=second)
+
+
+def need_tables(lut: Tensor, x: Tensor) -> None:
+    """Raise Invalid for tables of another size or type than those for values of a type."""
+    wanted = Tensor((EXPONENTIAL_ENTRIES + LINEAR_ENTRIES,), OPERANDS[RESULTS[x.dtype]])
+    if lut != wanted:
+        raise Invalid(f"tables are {lut}, must be {wanted}")
 
 
 def spelled(stage: SdpStage) -> str:
@@ -123,12 +147,13 @@ def _check_stage(name: str, stage: SdpStage, given: Tensor | None, source: Tenso
         raise Invalid(f"stage {name} must have an operand if its mode is not 0, and none otherwise")
     if given is None:
         return
-    wanted = Tensor(source.shape, "i8")
+    result = RESULTS[source.dtype]
+    wanted = Tensor(source.shape, result)
     if stage.mode == sdp.PER_CHANNEL and not stage.precision and stage.kind != sdp.BOTH:
-        wanted = Tensor((*source.shape[:2], 1, 1), "i8")
+        wanted = Tensor((*source.shape[:2], 1, 1), result)
     elif stage.mode == sdp.PER_CHANNEL:
         pairs = (2,) if stage.kind == sdp.BOTH else ()
-        wanted = Tensor((source.shape[1], *pairs), "i16")
+        wanted = Tensor((source.shape[1], *pairs), OPERANDS[result])
     if given != wanted:
         raise Invalid(f"operand of stage {name} is {given}, must be {wanted}")
 
@@ -140,9 +165,9 @@ def _operands(stage: SdpStage, given: Array | None, image: int) -> sdp.Operands:
     if given is None:
         alu, multiplier = np.asarray(stage.alu_operand), np.asarray(stage.mul_operand)
     elif stage.mode == sdp.PER_ELEMENT or given.ndim == 4:
-        alu = multiplier = given[image].astype(np.int64)
+        alu = multiplier = bits_of_half(given[image])
     else:
-        columns = given.astype(np.int64).reshape(len(given), -1)[:, :, None, None]
+        columns = bits_of_half(given).reshape(len(given), -1)[:, :, None, None]
         alu, multiplier = columns[:, 0], columns[:, -1]
     return sdp.Operands(
         alu.astype(np.int64) if stage.kind & sdp.ALU else None,

@@ -14,6 +14,7 @@ from .....dialects.core.op import Op
 from .....dialects.core.tensor import Array, Shape
 from ..configuration import Configuration
 from ..dialect.convolution import Conv
+from ..dialect.dialect import bits_of_half, in_precision, precision_of
 from ..dialect.moves import Contract
 from ..dialect.pools import Cdp, Pdp
 from ..dialect.single import STAGES, Sdp
@@ -93,6 +94,7 @@ class Emitter:
 
     def _two(self, engine: int, x: ir.Value, op: Op, descriptor: Descriptor) -> Emitted:
         source, read = self._image(x)
+        descriptor = in_precision(descriptor, _precision(x))
         destination, written = self._image(op.results[0])
         entry = Entry(engine, (read,), (written,))
         return Emitted(entry, descriptor, TwoCubes(source, destination))
@@ -102,11 +104,14 @@ class Emitter:
         found = fit(sizes, self.configuration)
         assert found is not None, "selection refuses what does not fit"
         kernels, depth, rows, columns = sizes.padded
+        precision = sizes.precision
         images = tensor_of(conv.y.type).shape
         if conv.form is None:
             source, read = self._image(conv.x, depth)
-            weights = self._weights(self.arrays[conv.w], sizes.padded)
-            descriptor = conv.operation_for((1, depth, *sizes.x[1:]), sizes.padded, images)
+            weights = self._weights(self.arrays[conv.w], sizes.padded, precision)
+            descriptor = conv.operation_for(
+                (1, depth, *sizes.x[1:]), sizes.padded, images, precision
+            )
             # Columns of zeros at the end of a kernel reach into the padding.
             more = (columns - sizes.w[3]) * conv.dilations[1]
             descriptor = replace(
@@ -124,7 +129,8 @@ class Emitter:
             descriptor, data_banks=found.data_banks, weight_banks=found.weight_banks
         )
         spot = self._constant(weights)
-        layout = dense(kernels, images[2], images[3], self.configuration.atom)
+        atom = self.configuration.atom
+        layout = dense(kernels, images[2], images[3], atom, precision.bytes)
         fed = Cube(Storage.ON_THE_FLY, -1, 0, layout.bytes, images[3], images[2], kernels)
         fed = replace(fed, line_stride=layout.line_stride, surface_stride=layout.surface_stride)
         cube = self.map.at(spot, Cube(size=len(weights), width=columns, height=rows))
@@ -136,7 +142,7 @@ class Emitter:
         """Return an SDP; `kernels` are those of the convolution that feeds it."""
         destination, written = self._image(op.result, kernels)
         reads = [] if source[1] is None else [source[1]]
-        descriptor = op.descriptor
+        descriptor = in_precision(op.descriptor, _precision(op.source))
         cubes: list[Cube] = []
         for name, value in zip(STAGES, op.operand_groups()[1:4], strict=True):
             if value is None:
@@ -166,7 +172,7 @@ class Emitter:
         _, height, width = given.shape
         image = np.zeros((channels, height, width), given.dtype)
         image[: len(given)] = given
-        layout = dense(channels, height, width, self.configuration.atom)
+        layout = dense(channels, height, width, self.configuration.atom, given.itemsize)
         spot = self._constant(_packed(image, layout))
         return self.map.image(spot, channels, layout), spot
 
@@ -191,14 +197,14 @@ class Emitter:
         cube = Cube(0, -1, 0, found.size, width, height, form.channels, line_stride=line)
         return self.map.at(found, cube), found
 
-    def _weights(self, weights: Array, shape: Shape) -> bytes:
-        return pack_weights(_padded(weights, shape), self.configuration)
+    def _weights(self, weights: Array, shape: Shape, precision: Precision) -> bytes:
+        return pack_weights(_padded(weights, shape), self.configuration, precision)
 
     def _channels(self, numbers: Array, channels: int) -> Cube:
         """Return the cube of operands of channels, which fill atoms."""
         atom = self.configuration.atom
         stored = np.zeros((-(-channels // atom) * atom, *numbers.shape[1:]), np.int16)
-        stored[: len(numbers)] = numbers
+        stored[: len(numbers)] = bits_of_half(numbers)
         spot = self._constant(stored.astype("<i2").tobytes())
         line = 2 * atom * prod(numbers.shape[1:])
         cube = Cube(size=spot.size, width=1, height=1, channels=channels, line_stride=line)
@@ -220,9 +226,13 @@ class Emitter:
 
 
 def _padded(weights: Array, shape: Shape) -> Array:
-    padded = np.zeros(shape, np.int8)
+    padded = np.zeros(shape, weights.dtype)
     padded[tuple(map(slice, weights.shape))] = weights
     return padded
+
+
+def _precision(value: ir.Value) -> Precision:
+    return precision_of(tensor_of(value.type).dtype)
 
 
 def _packed(image: Array, layout: SurfaceLayout) -> bytes:

@@ -15,6 +15,7 @@ from .....passes.core import Pass
 from ...schedule.group_members import groups_of, outputs_of
 from ..choice import NAME, Choice
 from ..configuration import Configuration
+from ..dialect.dialect import precision_of
 from ..format.loadable import FORMAT, Blob, Interface, Loadable, MemoryFlags, Submit, Task, Tensor
 from ..format.network import NEWEST, Network
 from ..format.operations import Lut, operation_stride, surface_stride
@@ -33,7 +34,8 @@ NODES = "trivium-nodes"
 """The blob with the nodes of each operation, a line each; no memory is filled with it."""
 
 _HEADER, _DEPENDENCIES, _OPERATIONS, _SURFACES, _CONSTANTS = range(5)
-_INT8, _IMAGE, _FEATURE, _FORMAT = 4, 0, 2, 1
+_TYPES = {"i8": 4, "f16": 2}
+_IMAGE, _FEATURE, _FORMAT = 0, 2, 1
 _PIXELS_OF_8, _PIXELS = 37, 36
 """The formats of feature data in atoms of 8 bytes, and in larger ones."""
 
@@ -148,8 +150,11 @@ class _Making:
 
     def _tensor(self, value: ir.Value) -> Tensor:
         """Return the tensor of an input or output, without its name and place."""
-        _, channels, height, width = tensor_of(value.type).shape
-        common = Tensor(data_type=_INT8, n=1, c=channels, h=height, w=width)
+        (_, channels, height, width), dtype = (
+            tensor_of(value.type).shape,
+            tensor_of(value.type).dtype,
+        )
+        common = Tensor(data_type=_TYPES[dtype], n=1, c=channels, h=height, w=width)
         form = self.pixels.get(value)
         if form is not None:
             line = line_stride(width, form, self.configuration)
@@ -163,7 +168,7 @@ class _Making:
             data_format=_FORMAT,
             data_category=_FEATURE,
             pixel_format=_PIXELS_OF_8 if self.configuration.atom == 8 else _PIXELS,
-            stride_0=1,
+            stride_0=precision_of(dtype).bytes,
             stride_1=layout.line_stride,
             stride_2=layout.surface_stride,
         )

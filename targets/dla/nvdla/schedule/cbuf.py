@@ -6,12 +6,13 @@ one be loaded while the other is used.
 """
 
 from dataclasses import dataclass
-from math import gcd
+from math import gcd, prod
 
 from .....dialects.core.attributes import tensor_of
 from .....dialects.core.tensor import Shape
 from ..configuration import Configuration
 from ..dialect.convolution import Conv
+from ..dialect.dialect import precision_of
 from ..format.network import Precision
 from ..surfaces import WEIGHT_UNIT, entries_per_slice
 from .pixel_convs import pixel_sizes
@@ -37,7 +38,8 @@ class ConvSizes:
     """The sizes of a convolution: x [C, H, W], weights [K, C, R, S], those of the result [H', W'].
 
     `reach` is the rows and columns of a window, dilated. `padded` are the weights as they are
-    stored, `entries` is what a row of data occupies, which may be an image of pixels.
+    stored, `entries` is what a row of data occupies, which may be an image of pixels;
+    `precision` is that of data and weights.
     """
 
     x: Shape
@@ -48,23 +50,27 @@ class ConvSizes:
     padded: Shape
     entries: int
     is_pixels: bool
+    precision: Precision = INT8
 
 
 def conv_sizes(op: Conv, configuration: Configuration) -> ConvSizes:
     """Return what an op needs in CBUF."""
     x, w = tensor_of(op.x.type).shape, tensor_of(op.w.type).shape
     reach = tuple((n - 1) * by + 1 for n, by in zip(w[2:], op.dilations, strict=True))
+    precision = precision_of(tensor_of(op.x.type).dtype)
     if op.form is None:
-        padded = padded_weights(w, configuration)
-        entries = entries_per_slice(x[3], padded[1], configuration)
+        padded = padded_weights(w, configuration, precision)
+        entries = entries_per_slice(x[3], padded[1], configuration, precision)
     else:
         found = pixel_sizes(op, op.form, configuration)
         padded, entries = found.weights, found.entries
     out, is_pixels = tensor_of(op.y.type).shape[2:], op.form is not None
-    return ConvSizes(x[1:], w, out, op.strides, reach, padded, entries, is_pixels)
+    return ConvSizes(x[1:], w, out, op.strides, reach, padded, entries, is_pixels, precision)
 
 
-def padded_weights(shape: Shape, configuration: Configuration) -> Shape:
+def padded_weights(
+    shape: Shape, configuration: Configuration, precision: Precision = INT8
+) -> Shape:
     """Return the sizes [K, C, R, S] of weights, which are a whole number of units of 128 bytes.
 
     Added are channels and kernels that fill an atom, which is in memory anyway, and at last a
@@ -72,9 +78,9 @@ def padded_weights(shape: Shape, configuration: Configuration) -> Shape:
     end within a unit.
     """
     kernels, channels, rows, columns = shape
-    atom = configuration.atom_elements(INT8)
+    atom = configuration.atom_elements(precision)
     more_channels, more_kernels = (-(-n // atom) * atom for n in (channels, kernels))
-    size = rows * more_channels * more_kernels
+    size = rows * more_channels * more_kernels * precision.bytes
     step = WEIGHT_UNIT // gcd(size, WEIGHT_UNIT)
     tried = (
         shape,
@@ -82,14 +88,16 @@ def padded_weights(shape: Shape, configuration: Configuration) -> Shape:
         (more_kernels, channels, rows, columns),
         (more_kernels, more_channels, rows, columns),
     )
-    whole = (each for each in tried if _bytes(each) % WEIGHT_UNIT == 0)
+    whole = (each for each in tried if _bytes(each, precision) % WEIGHT_UNIT == 0)
     return next(whole, (more_kernels, more_channels, rows, -(-columns // step) * step))
 
 
 def fit(sizes: ConvSizes, configuration: Configuration) -> Fit | None:
     """Return the banks for a convolution, and its rows at a time; None where nothing fits."""
     height, space = sizes.x[1], _BankSpace(configuration, sizes.entries)
-    weights = [space.weights(size) for size in _portions(sizes.padded, configuration)]
+    weights = [
+        space.weights(size) for size in _portions(sizes.padded, configuration, sizes.precision)
+    ]
     least, window = space.data(height), space.data(min(sizes.reach[0], height))
     for banks in weights:
         if least + banks <= configuration.banks:
@@ -115,21 +123,22 @@ def _fit_columns(sizes: ConvSizes, weights: int, configuration: Configuration) -
     for parts in range(2, sizes.out[1] // 2 + 1):
         columns = -(-sizes.out[1] // parts)
         width = min((columns - 1) * sizes.strides[1] + sizes.reach[1], sizes.x[2])
-        space = _BankSpace(configuration, entries_per_slice(width, sizes.padded[1], configuration))
+        entries = entries_per_slice(width, sizes.padded[1], configuration, sizes.precision)
+        space = _BankSpace(configuration, entries)
         if space.data(min(sizes.reach[0], sizes.x[1])) <= data:
             return Fit(1, data, weights, columns)
     return None
 
 
-def _bytes(shape: Shape) -> int:
-    return shape[0] * shape[1] * shape[2] * shape[3]
+def _bytes(shape: Shape, precision: Precision) -> int:
+    return prod(shape) * precision.bytes
 
 
-def _portions(shape: Shape, configuration: Configuration) -> list[int]:
+def _portions(shape: Shape, configuration: Configuration, precision: Precision) -> list[int]:
     """Return the bytes of all weights, of two groups of kernels, and of one."""
-    group = configuration.kernel_group(INT8)
+    group = configuration.kernel_group(precision)
     counts = (min(count, shape[0]) for count in (shape[0], 2 * group, group))
-    return [_bytes((count, *shape[1:])) for count in counts]
+    return [_bytes((count, *shape[1:]), precision) for count in counts]
 
 
 @dataclass(frozen=True)

@@ -65,8 +65,8 @@ def _fits(op: Conv, configuration: Configuration) -> bool:
 
 
 def _direct_cycles(op: Conv, configuration: Configuration) -> int:
-    shapes = (tensor_of(value.type).shape for value in (op.x, op.w, op.y))
-    return conv_cycles(op.operation_for(*shapes), tensor_of(op.w.type).shape[0], configuration)
+    x, w, y = (tensor_of(value.type).shape for value in (op.x, op.w, op.y))
+    return conv_cycles(op.operation_for(x, w, y), w[0], configuration)
 
 
 def _pixel_cycles(op: Conv, form: PixelFormat, configuration: Configuration) -> int:

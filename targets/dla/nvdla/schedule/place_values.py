@@ -9,6 +9,7 @@ from .....passes.core import Pass
 from ....memory.arena import Interval, plan_arena
 from ...schedule.group_members import groups_of, outputs_of
 from ..choice import NAME, Choice
+from ..dialect.dialect import precision_of
 from ..surfaces import SurfaceLayout, dense
 from .places import is_image, maker_of, places_of, steps_of
 
@@ -36,8 +37,9 @@ class PlaceValues(Pass):
 
 def layout_of(value: ir.Value, atom: int) -> SurfaceLayout:
     """Return the layout of an image that is stored as a whole."""
-    channels, height, width = tensor_of(value.type).shape[1:]
-    return dense(channels, height, width, atom)
+    tensor = tensor_of(value.type)
+    _, channels, height, width = tensor.shape
+    return dense(channels, height, width, atom, precision_of(tensor.dtype).bytes)
 
 
 def _place(group: tri.Group, atom: int) -> None:

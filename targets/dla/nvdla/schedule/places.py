@@ -10,7 +10,7 @@ from .....dialects.core.module import ops
 from .....dialects.core.op import Op, view
 from .....dialects.core.tensor import Shape
 from ..dialect.convolution import Conv
-from ..dialect.dialect import EngineOp
+from ..dialect.dialect import ELEMENTS, EngineOp
 from ..dialect.moves import Join, Window
 from ..dialect.single import Sdp
 
@@ -60,7 +60,7 @@ def maker_of(value: ir.Value) -> Op | None:
 def is_image(value: ir.Value) -> bool:
     """Report whether a value is a batch of images in memory."""
     tensor = tensor_of(value.type)
-    return tensor.rank == 4 and tensor.dtype == "i8"
+    return tensor.rank == 4 and tensor.dtype in ELEMENTS
 
 
 def places_of(group: tri.Group) -> dict[ir.Value, Place]:

@@ -37,16 +37,16 @@ _HIGH_SHIFT = 16
 class Kernel:
     """Weights [K, C, R, S], biases [K], and the factors of sums: multiplier / 2^shift, [K].
 
-    `zero` is the zero point of the input.
+    `zero` is the zero point of the input. Weights and biases of f16 have no factors.
     """
 
-    weights: Integers
-    bias: Integers
+    weights: Array
+    bias: Array
     multiplier: Integers
     shift: Integers
     zero: int
 
-    def part(self, kernels: slice, weights: Integers) -> "Kernel":
+    def part(self, kernels: slice, weights: Array) -> "Kernel":
         """Return some of the kernels, with other weights."""
         numbers = (self.bias[kernels], self.multiplier[kernels], self.shift[kernels])
         return Kernel(weights, *numbers, self.zero)
@@ -117,7 +117,7 @@ def convolved_groups(
     if groups == 1:
         return convolve(x, kernel)
     depth, share = kernel.weights.shape[1], len(kernel.weights) // groups
-    atom = selection.configuration.atom
+    atom = selection.atom
     together = lcm(lcm(atom, depth) // depth, lcm(atom, share) // share)
     if together >= groups:
         return convolve(x, _dense(kernel, 0, groups, share))
@@ -175,18 +175,22 @@ def summed(
 ) -> ir.Value:
     """Build the sums of a convolution, without biases; NoMatch beyond limits."""
     window.check()
-    low, high = int(kernel.weights.min()), int(kernel.weights.max())
-    if low < LOW or high > HIGH:
-        name = selection.description.name
-        raise NoMatch(f"{name} has weights of {BYTE}, not from {low} to {high}")
+    weights = kernel.weights
+    if weights.dtype != np.float16:
+        low, high = int(weights.min()), int(weights.max())
+        if low < LOW or high > HIGH:
+            name = selection.description.name
+            raise NoMatch(f"{name} has weights of {BYTE}, not from {low} to {high}")
+        weights = weights.astype(np.int8)
     return selection.build(
         Conv,
         x,
-        selection.build_constant(kernel.weights.astype(np.int8), "weights"),
+        selection.build_constant(weights, "weights"),
         strides=window.strides,
         dilations=window.dilations,
         pads=window.pads,
         pad_value=kernel.zero,
+        block=selection.configuration.macs_channels,
     ).y
 
 
@@ -229,7 +233,7 @@ def _dense(kernel: Kernel, first: int, count: int, share: int) -> Kernel:
     depth = kernel.weights.shape[1]
     kernels = slice(first * share, (first + count) * share)
     given = kernel.weights[kernels]
-    weights = np.zeros((count * share, count * depth, *given.shape[2:]), np.int64)
+    weights = np.zeros((count * share, count * depth, *given.shape[2:]), given.dtype)
     for group in range(count):
         part = slice(group * share, (group + 1) * share)
         weights[part, group * depth : (group + 1) * depth] = given[part]
@@ -250,7 +254,7 @@ def select_product(op: tri.Requantize, selection: NvdlaSelection) -> None:
     if matrix.ndim != 2 or len(shape) != 2:
         raise NoMatch(f"{selection.description.name} multiplies rows by one matrix")
     source = selection.quantized_operand(product.a)
-    image, sizes = _flattened(source.value, selection)
+    image, sizes = flattened(source.value, selection)
     depth, kernels = matrix.shape
     weights = matrix.T.reshape(kernels, depth // (sizes[0] * sizes[1]), *sizes)
     biases = _row(bias, kernels)
@@ -262,7 +266,7 @@ def select_product(op: tri.Requantize, selection: NvdlaSelection) -> None:
     selection.replaced(y, covered)
 
 
-def _flattened(rows: ir.Value, selection: NvdlaSelection) -> tuple[ir.Value, Shape]:
+def flattened(rows: ir.Value, selection: NvdlaSelection) -> tuple[ir.Value, Shape]:
     """Return the images that rows are, and the rows and columns of an image."""
     made = selection.rewriter.find_producer(rows)
     if isinstance(made, tri.Reshape):

@@ -8,6 +8,7 @@ from .....dialects.core.tensor import Shape
 from .....dialects.dla.dialect import TensorOp
 from ..configuration import Configuration
 from ..dialect.convolution import Conv
+from ..dialect.dialect import precision_of
 from ..dialect.moves import CHANNELS, Contract, Copy, Join, Window
 from ..dialect.pools import Cdp, Pdp
 from ..dialect.single import STAGES, Sdp
@@ -40,8 +41,10 @@ def _reasons(op: TensorOp, configuration: Configuration) -> Iterator[str]:
     engine = ENGINES.get(type(op))
     if engine is not None and ENGINE_TYPES[engine].name not in configuration.engines:
         yield f"has no {ENGINE_TYPES[engine].name}"
-    if "int8" not in configuration.precisions:
-        yield "does not compute with int8"
+    precision = precision_of(tensor_of(op.operation.operands[0].type).dtype)
+    atom = configuration.atom_elements(precision)
+    if precision.name.lower() not in configuration.precisions:
+        yield f"does not compute with {precision.name.lower()}"
     for value in (op.operation.operands[0], *op.results):
         shape = tensor_of(value.type).shape
         if max(shape[1:]) > MOST_SIZE:
@@ -54,15 +57,15 @@ def _reasons(op: TensorOp, configuration: Configuration) -> Iterator[str]:
         case Pdp():
             yield from _most("pads pools by", op.pads, MOST_POOL_PAD)
             yield from _most("pools with strides of", op.strides, MOST_POOL_STRIDE)
-        case Window() if op.start[0] % configuration.atom:
-            yield f"reads channels from a multiple of {configuration.atom} on, not {op.start[0]}"
+        case Window() if op.start[0] % atom:
+            yield f"reads channels from a multiple of {atom} on, not {op.start[0]}"
         case Join() if op.axis == CHANNELS:
             sizes = [tensor_of(x.type).shape[1] for x in op.xs]
             for size in sizes[:-1]:
-                if size % configuration.atom:
-                    yield f"joins a multiple of {configuration.atom} channels, not {size}"
-        case Contract() if op.atom != configuration.atom:
-            yield f"has atoms of {configuration.atom} bytes, not {op.atom}"
+                if size % atom:
+                    yield f"joins a multiple of {atom} channels, not {size}"
+        case Contract() if op.atom != atom:
+            yield f"has atoms of {atom} channels, not {op.atom}"
         case _:
             pass
 
@@ -75,9 +78,10 @@ def _conv_reasons(op: Conv, configuration: Configuration) -> Iterator[str]:
     yield from _most("pads convolutions by", op.pads, MOST_CONV_PAD)
     if fit(conv_sizes(op, configuration), configuration) is None:
         shape = tensor_of(op.w.type).shape
-        group = min(shape[0], configuration.macs_kernels)
+        precision = precision_of(tensor_of(op.w.type).dtype)
+        group = min(shape[0], configuration.kernel_group(precision))
         size = configuration.banks * configuration.bank_bytes
-        need = group * prod(shape[1:])
+        need = group * prod(shape[1:]) * precision.bytes
         yield (
             f"has {size} bytes of CBUF, too few for a row of windows and {need} bytes of weights"
         )

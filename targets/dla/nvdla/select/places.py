@@ -8,7 +8,7 @@ import numpy as np
 from .....dialects import tri
 from .....dialects.core.attributes import tensor_of
 from .....dialects.core.mlir import ir
-from .....dialects.core.tensor import Shape, normalize_axis
+from .....dialects.core.tensor import Shape, normalize_axis, numpy_dtype
 from .....passes.rewriting import NoMatch
 from ...select.images import is_made_here
 from ..dialect.convolution import Conv
@@ -46,7 +46,7 @@ def select_slice(op: tri.Slice, selection: NvdlaSelection) -> None:
         raise NoMatch(f"{name} has parts of results of its own")
     first, row, column = op.starts[1:]
     channels, rows, columns = op.sizes[1:]
-    over = first % selection.configuration.atom
+    over = first % selection.atom
     start, sizes = (first - over, row, column), (over + channels, rows, columns)
     with selection.place():
         y = selection.build(Window, op.x, start=start, sizes=sizes).y
@@ -61,9 +61,11 @@ def moved(x: ir.Value, picked: Sequence[int], selection: NvdlaSelection) -> ir.V
     The convolution has one weight of 1 for each channel, so that its sums are values as they are.
     """
     channels = tensor_of(x.type).shape[1]
+    dtype = numpy_dtype(tensor_of(x.type).dtype)
     wanted = np.asarray(picked)[:, None] == np.arange(channels)
-    weights = selection.build_constant(wanted[:, :, None, None].astype(np.int8), "weights")
-    return selection.build(Sdp, selection.build(Conv, x, weights).y).result
+    weights = selection.build_constant(wanted[:, :, None, None].astype(dtype), "weights")
+    block = selection.configuration.macs_channels
+    return selection.build(Sdp, selection.build(Conv, x, weights, block=block).y).result
 
 
 def _in_whole_atoms(operands: Sequence[ir.Value], selection: NvdlaSelection) -> Sequence[ir.Value]:
@@ -71,7 +73,7 @@ def _in_whole_atoms(operands: Sequence[ir.Value], selection: NvdlaSelection) -> 
 
     Those from the first on that is none are joined with gaps, which are then left out.
     """
-    atom = selection.configuration.atom
+    atom = selection.atom
     kept = list(takewhile(lambda x: _channels(x) % atom == 0, operands))
     rest = operands[len(kept) :]
     if len(rest) < 2:

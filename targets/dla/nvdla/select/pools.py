@@ -25,7 +25,7 @@ def select_max_pool(op: tri.MaxPool, selection: NvdlaSelection) -> None:
     with selection.place():
         image = image_of(op.x)
         sizes = tensor_of(image.type).shape[2:]
-        y = _pool(selection, image, "max", window, (1,) * (2 - len(shape[2:])) + shape[2:], sizes)
+        y = pooled(selection, image, "max", window, (1,) * (2 - len(shape[2:])) + shape[2:], sizes)
     selection.replaced(y, ())
 
 
@@ -62,7 +62,7 @@ def _average(
     same = len(op.multiplier) == 1 and abs(factor - 1) < _SAME and source.zero == ending.zero
     if same and (not any(window.pads) or source.zero == 0):
         try:
-            y = _pool(selection, image, "average", window, None, tensor_of(image.type).shape[2:])
+            y = pooled(selection, image, "average", window, None, tensor_of(image.type).shape[2:])
             return selection.clamped(y, ending.low, ending.high)
         except NoMatch:
             pass  # a convolution has larger windows
@@ -76,7 +76,7 @@ def _average(
     return convolved_groups(selection, image, kernel, channels, convolve)
 
 
-def _pool(
+def pooled(
     selection: NvdlaSelection,
     x: ir.Value,
     mode: str,

@@ -13,7 +13,7 @@ from .....passes.rewriting import NoMatch, Rewriter
 from ...select.requantized import RequantizeRules
 from ...select.segment_dla import Accepts, segment
 from ...select.select_dla import SelectOps, select
-from ...select.selection import Rule
+from ...select.selection import BYTE, Rule
 from ..choice import Choice
 from ..configuration import Configuration
 from .convolutions import select_conv, select_product
@@ -21,6 +21,7 @@ from .counted_averages import select_counted_average
 from .deconvolutions import select_deconv
 from .elementwise import select_lookup, select_scale, select_sum
 from .elementwise import select_product as select_elements
+from .halves import HALF, HALVES
 from .limits import op_refusal
 from .normalization import normalizes, select_lrn
 from .places import select_concat, select_slice
@@ -33,6 +34,8 @@ FULL = Choice()
 class SelectNvdla(Pass):
     """Replace ops on integers by those of engines of NVDLA, on images [N, channels, rows, columns].
 
+    With `of` f16, replace those on floats of 16 bits, where the configuration has them.
+
     Refusals are a result of the pass, as those of `select-dla`.
 
         tri.requantize (tri.conv (%x - zero : i32), (%w : i32), %b)
@@ -40,9 +43,11 @@ class SelectNvdla(Pass):
     """
 
     target: Choice = FULL
+    of: str = BYTE
 
     def run(self, module: Module) -> None:
-        select(module, "nvdla", _Select(self.target))
+        pattern = _SelectHalves(self.target) if self.of == HALF else _Select(self.target)
+        select(module, "nvdla", pattern)
 
 
 class SegmentNvdla(Pass):
@@ -69,10 +74,26 @@ def accepts(configuration: Configuration) -> Accepts:
     return accepted
 
 
+class _SelectHalves(SelectOps):
+    makes = (HALF,)
+
+    def __init__(self, target: Choice) -> None:
+        super().__init__(list(HALVES))
+        self.target = target
+
+    def selection(self, op: Op, rewriter: Rewriter) -> NvdlaSelection:
+        return NvdlaSelection(self.target, rewriter, op)
+
+    def rules(self, op: Op, selection: Any) -> Iterator[Rule]:
+        yield HALVES[type(op)]
+
+
 class _Select(SelectOps):
     def __init__(self, target: Choice) -> None:
         pooled = (tri.Requantize, tri.RequantizeMean, tri.MaxPool)
         super().__init__([*pooled, tri.Gather, tri.Concat, tri.Slice, tri.StorageCast])
+        if "fp16" in target.configuration.precisions:
+            self.remedy += ", or compile it with precision fp16"
         self.target = target
 
     def selection(self, op: Op, rewriter: Rewriter) -> NvdlaSelection:

@@ -15,6 +15,7 @@ from .....passes.rewriting import NoMatch
 from ...select.selection import HIGH, LOW, OpSelection
 from ..choice import Choice
 from ..configuration import Configuration
+from ..dialect.dialect import precision_of
 from ..dialect.single import Sdp, spelled
 from ..format.operations import SdpStage
 from ..reference import sdp
@@ -30,6 +31,12 @@ class NvdlaSelection(OpSelection):
     @property
     def configuration(self) -> Configuration:
         return self.description.configuration
+
+    @property
+    def atom(self) -> int:
+        """Return the channels of the selected op's images that stand side by side."""
+        precision = precision_of(tensor_of(self.op.results[0].type).dtype)
+        return self.configuration.atom_elements(precision)
 
     def refusal(self, op: TensorOp) -> str | None:
         return op_refusal(op, self.configuration)

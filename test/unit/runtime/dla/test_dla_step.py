@@ -225,8 +225,14 @@ GPU = MemorySpace("gpu", 144, 144, 0)
         (step(entry=""), "'steps[0].entry' is '', which is not stored"),
         (step(accelerator=""), "'steps[0].accelerator' is empty, must name an accelerator"),
         (step(operands=(9,)), "'steps[0].operands[0]' is 9, must be at least -1 and"),
-        (step(operands=(-1,)), "'steps[0].operands[0]' is absent, must be int8 [N, H, W, C]"),
-        (step(operands=(2,)), "'steps[0].operands[0]' is int8[144], must be int8 [N, H, W, C]"),
+        (
+            step(operands=(-1,)),
+            "'steps[0].operands[0]' is absent, must be int8 or float16 of 4 axes",
+        ),
+        (
+            step(operands=(2,)),
+            "'steps[0].operands[0]' is int8[144], must be int8 or float16 of 4 axes",
+        ),
         (step(results=(3,)), "'steps[0].results[0]' is float32[1, 1, 1, 36], must be int8"),
         (step(results=(0,)), "'steps[0].results[0]' is 0, which would overwrite an input"),
         (step(results=(4,)), "'steps[0].results[0]' is 4, which would overwrite the weights"),

@@ -70,15 +70,19 @@ class Net:
     def thinned(self, channels: int) -> int:
         return max(channels // self.thin, 1)
 
-    def quantized(self, value: str, file: Path, samples: int = SAMPLES) -> onnx.ModelProto:
-        """Write the model as integers, with scales from random data; return it as it was."""
+    def model(self, value: str) -> onnx.ModelProto:
+        """Return the model of floats that computes a value."""
         x = helper.make_tensor_value_info("x", TensorProto.FLOAT, self.shape)
         y = helper.make_tensor_value_info(value, TensorProto.FLOAT, None)
         weights = [numpy_helper.from_array(a, n) for n, a in self.weights.items()]
         graph = helper.make_graph(self.nodes, "g", [x], [y], weights)
         opset = [helper.make_opsetid("", 21)]
         model = helper.make_model(graph, opset_imports=opset, ir_version=10)
-        model = onnx.shape_inference.infer_shapes(model)
+        return onnx.shape_inference.infer_shapes(model)
+
+    def quantized(self, value: str, file: Path, samples: int = SAMPLES) -> onnx.ModelProto:
+        """Write the model as integers, with scales from random data; return it as it was."""
+        model = self.model(value)
         trivium.quantize(model, {"x": self.inputs(samples)}, file)
         return model
 

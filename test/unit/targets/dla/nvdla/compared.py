@@ -20,6 +20,7 @@ from trivium.runtime.package import Package
 from trivium.runtime.session import Session
 from trivium.targets.dla.nvdla.device import open_device
 from trivium.targets.dla.phases import MEM_ALLOC, TENSOR_SCHED, Phase, PhaseInstrumentation
+from trivium.targets.options import CompileOptions
 from trivium.targets.registry import choose_target
 
 PHASES = (TENSOR_SCHED, MEM_ALLOC)
@@ -48,11 +49,13 @@ class Interpreted(PhaseInstrumentation):
         return kept
 
 
-def interpreted(model: onnx.ModelProto, target: str, feeds: Sequence[Array]) -> dict[str, Bytes]:
+def interpreted(
+    model: onnx.ModelProto, target: str, feeds: Sequence[Array], precision: str = "f32"
+) -> dict[str, Bytes]:
     """Return what groups give after selection and after each later phase, by its name."""
     with new_context():
         module = import_onnx(model)
-        pipeline_for(target, 2).run(module)
+        pipeline_for(target, 2, CompileOptions(precision=precision)).run(module)
         hook = Interpreted(feeds)
         hook.found["selection"] = hook.run(module)
         choose_target(target).pipeline().run(module, lambda _: None, hook, only=PHASES)
@@ -87,9 +90,11 @@ class Simulated:
         return Recording()
 
 
-def simulated(model: onnx.ModelProto, target: str, feeds: Sequence[Array]) -> Simulated:
+def simulated(
+    model: onnx.ModelProto, target: str, feeds: Sequence[Array], precision: str = "f32"
+) -> Simulated:
     """Compile a model, and run its loadables."""
-    return Simulated(build(model, target=target)).run(feeds)
+    return Simulated(build(model, target=target, precision=precision)).run(feeds)
 
 
 def unequal(references: Mapping[str, Bytes], found: Bytes) -> list[str]:
@@ -98,7 +103,7 @@ def unequal(references: Mapping[str, Bytes], found: Bytes) -> list[str]:
         phase
         for phase, expected in references.items()
         if len(expected) != len(found)
-        or not all(map(np.array_equal, (e.ravel() for e in expected), (f.ravel() for f in found)))
+        or [each.tobytes() for each in expected] != [each.tobytes() for each in found]
     ]
 
 
