@@ -26,7 +26,15 @@ func.func @two_types(%x: tensor<1x8x5x5xf16>, %w: tensor<4x8x3x3xi8>) -> tensor<
 
 func.func @operand_of_bytes(%x: tensor<1x8x5x5xf16>, %f: tensor<8xi16>) -> tensor<1x8x5x5xf16> {
   // expected-error @+1 {{operand of stage x1 is tensor<8xi16>, must be tensor<8xf16>}}
-  %y = "nvdla.sdp"(%x, %f) {x1 = "kind=1 mode=1", operandSegmentSizes = array<i32: 1, 1, 0, 0, 0>} : (tensor<1x8x5x5xf16>, tensor<8xi16>) -> tensor<1x8x5x5xf16>
+  %y = "nvdla.sdp"(%x, %f) {x1 = "kind=1 mode=1 precision=2", operandSegmentSizes = array<i32: 1, 1, 0, 0, 0>} : (tensor<1x8x5x5xf16>, tensor<8xi16>) -> tensor<1x8x5x5xf16>
+  return %y : tensor<1x8x5x5xf16>
+}
+
+// -----
+
+func.func @short_operand(%x: tensor<1x8x5x5xf16>, %f: tensor<8xf16>) -> tensor<1x8x5x5xf16> {
+  // expected-error @+1 {{stage x1 has operands of precision 1, must be 2 for f16}}
+  %y = "nvdla.sdp"(%x, %f) {x1 = "kind=1 mode=1 precision=1", operandSegmentSizes = array<i32: 1, 1, 0, 0, 0>} : (tensor<1x8x5x5xf16>, tensor<8xf16>) -> tensor<1x8x5x5xf16>
   return %y : tensor<1x8x5x5xf16>
 }
 

@@ -7,6 +7,7 @@ import numpy as np
 from .....dialects.core.errors import Invalid
 from .....dialects.core.fields import Operand, Result
 from .....dialects.core.tensor import Array, Tensor
+from ..format.network import Precision
 from ..format.operations import Converter, Lut, SdpOperation, SdpStage
 from ..reference import sdp
 from ..reference.lookup import table_fault
@@ -148,6 +149,9 @@ def _check_stage(name: str, stage: SdpStage, given: Tensor | None, source: Tenso
     if given is None:
         return
     result = RESULTS[source.dtype]
+    if result == "f16" and stage.precision != Precision.FP16:
+        wrong = f"operands of precision {stage.precision}"
+        raise Invalid(f"stage {name} has {wrong}, must be {Precision.FP16:d} for f16")
     wanted = Tensor(source.shape, result)
     if stage.mode == sdp.PER_CHANNEL and not stage.precision and stage.kind != sdp.BOTH:
         wanted = Tensor((*source.shape[:2], 1, 1), result)
