@@ -18,6 +18,8 @@ SIDES = {"lenet": 28, "alexnet": 67, "squeezenet": 47}
 """Rows and columns of images, of 24 for the others."""
 THIN = {"lenet": 2, "mobilenet_v1": 32, "mobilenet_v2": 32}
 """What channels are divided by, 16 for the others."""
+CALIBRATED = 24
+"""How many images ranges are taken from: the range of another one may exceed that of fewer."""
 FOURTH = {
     "[nv_small]": "[nv_fourth]",
     "macs_channels = 8": "macs_channels = 16",
@@ -38,7 +40,7 @@ def quantized(name: str) -> tuple[onnx.ModelProto, Array, Array]:
     net = PictureNet((*shape[:2], side, side), thin=THIN.get(name, 16))
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / f"{name}.onnx"
-        floats = net.quantized(build(net), file, 24 if side < 30 else 8)
+        floats = net.quantized(build(net), file, CALIBRATED)
         image = net.inputs()
         session = onnxruntime.InferenceSession(floats.SerializeToString())
         (expected,) = session.run(None, {"x": image})
