@@ -1,8 +1,10 @@
 """Convolution of bytes to a blocked image: vectors across outputs, words of pixels in all lanes."""
 
 import math
+from dataclasses import replace
 
 from .....dialects import cpu
+from .....dialects.core.tensor import DTYPES
 from .....dialects.cpu.vnni import VNNI, products_of
 from ...kernels.buffer import Buffer, Lanes
 from ...kernels.builder import KernelBuilder
@@ -20,6 +22,9 @@ from .blocked import ImageReader, PixelSink
 from .word_images import word_images
 
 
+WORD_BYTES = DTYPES[VNNI].itemsize
+
+
 @template(cpu.BlockedDotConv, types=BLOCKED_DOTS)
 def lower_blocked_dot_conv(
     op: cpu.BlockedDotConv, kernel: KernelBuilder, x: Buffer, w: Buffer, b: Buffer, y: Epilogue
@@ -31,6 +36,8 @@ def lower_blocked_dot_conv(
     blocked = len(x.shape) == len(op.kernel) + 3
     images = Words.of(x) if blocked else word_images(op, kernel, x, tuple(spatial), 1)[0]
     image = ImageReader(images, tuple(spatial), op.kernel, op.strides, op.dilations)
+    # Blocks may be shorter than the machine's vectors: dot products are of theirs.
+    machine = replace(kernel.machine, vector_bytes=tile.lanes * WORD_BYTES)
     # Words that are packed for the kernel have the bytes that its instructions take.
     flips = blocked and products.offset != 0
 
@@ -52,7 +59,7 @@ def lower_blocked_dot_conv(
             bias=lambda output, taken: b.load([output], taken),
             ahead=image.ahead(number, group, kept_bytes(kernel.machine)),
             unit=1 if image.pointwise else spatial[-1],
-            multiply=choose_dot(kernel.machine, x.dtype, op.signed),
+            multiply=choose_dot(machine, x.dtype, op.signed),
         )
 
     emit_each((batch, 1), one, tile)

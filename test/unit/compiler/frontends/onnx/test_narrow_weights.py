@@ -12,6 +12,7 @@ import pytest
 import trivium
 from onnx import numpy_helper
 from trivium.dialects.core.tensor import Array
+from trivium.dialects.cpu.winograd import kernel_matrix
 from trivium.runtime.cpu.part import CpuPart
 from trivium.runtime.manifest import Manifest
 from trivium.test.unit.compiler.frontends.onnx.graphs import model, node
@@ -172,7 +173,9 @@ def test_packages_are_as_small_as_models(name: str, tmp_path: Path) -> None:
     want = expected(made, feeds)[0]
     (got,) = list(session.run(feeds).values())[:1]
     np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-4 * np.abs(want).max())
-    assert session.manifest.memory.weight_bytes <= 1.1 * stored(MODELS[name][2])
+    # Winograd's method has a matrix of its own, of one size for all models.
+    matrix = kernel_matrix(4).size * 4 if name == "convolution" else 0
+    assert session.manifest.memory.weight_bytes <= 1.1 * stored(MODELS[name][2]) + matrix
     session.save(tmp_path / "narrow.trv")
     for again in (trivium.load, trivium.compile):
         (same,) = list(again(tmp_path / "narrow.trv").run(feeds).values())[:1]
