@@ -21,7 +21,6 @@ from ...schedule.tiles import fit_tile
 from .blocked import ImageReader, PixelSink
 from .word_images import word_images
 
-
 WORD_BYTES = DTYPES[VNNI].itemsize
 
 
