@@ -5,6 +5,7 @@ from dataclasses import astuple
 from pathlib import Path
 
 import onnx
+import onnx.parser
 import pytest
 from small_networks import NETWORKS, Net
 from trivium.compiler.driver import build
@@ -84,3 +85,23 @@ def test_strides_of_cubes_follow_from_the_atom(target: str, atom: int, tmp_path:
             assert (cube["channel"], cube["height"], cube["width"]) == (channels, rows, columns)
             assert (cube["line"], cube["surf"]) == (columns * atom, rows * columns * atom)
             assert cube["size"] == -(-channels // atom) * rows * columns * atom
+
+
+def test_the_fields_of_a_relu_alone() -> None:
+    """In fp16, the activation of stage X1 behind no operation; nothing is converted."""
+    model = onnx.parser.parse_model("""
+        <ir_version: 10, opset_import: ["" : 21]>
+        net (float[1, 3, 8, 8] x) => (float[1, 3, 8, 8] y) { y = Relu (x) }
+    """)
+    package = build(model, target="nvdla:nv_full", precision="fp16")
+    (loadable,) = package.manifest.part(DlaPart).loadables
+    task = Task(bytes(package.entries[loadable.entry]))
+    assert [task.engine(n) for n in range(task.count)] == [SDP_ENGINE]
+    assert task.fields(0, SDP) == {
+        **OFF,
+        **{"src_precision": 2, "dst_precision": 2, "lut_index": -1, "conv_mode": 0},
+        **{"out_cvt.scale": 1, "out_cvt.truncate": 0, "out_cvt.enable": 1, "out_cvt.offset": 0},
+        **{"batch_num": 1, "batch_stride": 0},
+        **{"x1_op.enable": 1, "x1_op.act": 1},
+        **{f"{stage}_op.alu_type": 2 for stage in ("x1", "x2", "y")},
+    }
