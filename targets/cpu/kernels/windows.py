@@ -131,6 +131,12 @@ class WindowReader:
         return all_lanes(lanes.width) if mask is None else mask
 
 
+def first_tap(edge: Size, start: IndexExpr, dilation: int) -> IndexExpr:
+    """Return the first tap that is at an edge or behind it, of a window from `start` on."""
+    # Rounded up; the numerator is made non-negative for the unsigned division.
+    return ((IndexExpr(edge) - start).maximum(0) + (dilation - 1)) // dilation
+
+
 def seen_sizes(outputs: Shape, taps: Shape, axes: Sequence[Axis]) -> Shape:
     """Return the extent of a padded input that all windows together read, per axis."""
     return tuple(

@@ -21,7 +21,7 @@ from ..kernels.loops import each
 from ..kernels.reduction import Reduction
 from ..kernels.value import Value
 from ..kernels.value import math as math_dialect
-from ..kernels.windows import repeated
+from ..kernels.windows import first_tap, repeated
 from ..registry import template
 
 UNROLLED = 64
@@ -48,10 +48,8 @@ class Span:
 
     def visible(self, window: IndexExpr) -> tuple[IndexExpr, IndexExpr]:
         """Return the first tap of a window inside the input, and the number of these taps."""
-        start, step = self.start(window), self.dilation
-        # Rounded up; the numerators are made non-negative for the unsigned division.
-        first = ((IndexExpr(self.low) - start).maximum(0) + (step - 1)) // step
-        last = ((IndexExpr(self.high) - start).maximum(0) + (step - 1)) // step
+        start = self.start(window)
+        first, last = (first_tap(edge, start, self.dilation) for edge in (self.low, self.high))
         return first, (last.minimum(self.taps) - first).maximum(0)
 
     @property

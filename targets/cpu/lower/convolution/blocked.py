@@ -17,7 +17,7 @@ from ...kernels.index import IndexExpr, Span, unravel
 from ...kernels.products.contraction import Contraction, Left, Rows, emit_each
 from ...kernels.products.panels import StoredPanel
 from ...kernels.value import Value
-from ...kernels.windows import Axis
+from ...kernels.windows import Axis, first_tap
 from ...registry import IMAGES, indexed, template
 from ...schedule.costs import kept_bytes
 from ...schedule.tiles import fit_tile
@@ -166,10 +166,8 @@ def _visible(
 ) -> Span:
     """Return the taps by which the windows from one to another see more than the border."""
     first, last = (window * axis.stride for window in windows)
-    step, size = axis.dilation, axis.size
-    # Rounded up; the numerators are made non-negative for the unsigned division.
-    low = ((IndexExpr(begin) - last).maximum(0) + (step - 1)) // step
-    high = ((IndexExpr(size - end) - first).maximum(0) + (step - 1)) // step
+    low = first_tap(begin, last, axis.dilation)
+    high = first_tap(axis.size - end, first, axis.dilation)
     return Span(low, high.minimum(taps))
 
 
