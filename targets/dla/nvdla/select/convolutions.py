@@ -80,20 +80,26 @@ def factors_of(op: tri.Requantize, kernels: int, axis: int) -> tuple[Integers, I
     return multiplier, shift
 
 
+def biases_of(conv: tri.Conv | tri.ConvTranspose, selection: NvdlaSelection) -> Integers:
+    """Return the biases of a convolution, or one 0."""
+    given = 0 if conv.b is None else selection.constant(conv.b, "biases")
+    return np.asarray(given, np.int64)
+
+
+def kernel_of(op: tri.Requantize, weights: Integers, bias: Integers, zero: int) -> Kernel:
+    """Return weights [K, C, R, S] with their biases and factors."""
+    kernels = len(weights)
+    return Kernel(weights, np.broadcast_to(bias, (kernels,)), *factors_of(op, kernels, 1), zero)
+
+
 def select_conv(op: tri.Requantize, selection: NvdlaSelection) -> None:
     """Select a convolution of images, of one or two axes, with any number of groups."""
     conv = selection.sole(op.x, tri.Conv)
     source = selection.quantized_operand(conv.x)
     weights = selection.constant(conv.w, "weights").astype(np.int64)
-    bias = 0 if conv.b is None else selection.constant(conv.b, "biases")
+    bias = biases_of(conv, selection)
     window = KernelWindow.of(weights.shape[2:], conv.strides, conv.dilations, conv.pads)
-    kernels = weights.shape[0]
-    kernel = Kernel(
-        weights.reshape(*weights.shape[:2], *window.kernel),
-        np.broadcast_to(np.asarray(bias, np.int64), (kernels,)),
-        *factors_of(op, kernels, 1),
-        source.zero,
-    )
+    kernel = kernel_of(op, weights.reshape(*weights.shape[:2], *window.kernel), bias, source.zero)
     ending = ending_of(op, selection)
     covered = (*source.ops, conv)
     with selection.place(*covered):

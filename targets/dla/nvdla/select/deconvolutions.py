@@ -17,7 +17,7 @@ from ...select.windows import KernelWindow
 from ..configuration import Configuration
 from ..dialect.moves import CHANNELS, Contract, Join, Window
 from ..reference.arithmetic import Integers
-from .convolutions import Kernel, convolved, ending_of, factors_of
+from .convolutions import Kernel, biases_of, convolved, ending_of, kernel_of
 from .selection import NvdlaSelection, image_of
 
 
@@ -34,19 +34,13 @@ def select_deconv(op: tri.Requantize, selection: NvdlaSelection) -> None:
     conv = selection.sole(op.x, tri.ConvTranspose)
     source = selection.quantized_operand(conv.x)
     given = selection.constant(conv.w, "weights").astype(np.int64)
-    bias = 0 if conv.b is None else selection.constant(conv.b, "biases")
+    bias = biases_of(conv, selection)
     window = KernelWindow.of(given.shape[2:], conv.strides, conv.dilations, conv.pads)
     if not selection.configuration.has("RUBIK"):
         name = selection.description.name
         raise NoMatch(f"{name} has no RUBIK, which transposed convolutions need")
     weights = _dense(given, conv.group, window)
-    kernels = len(weights)
-    kernel = Kernel(
-        weights,
-        np.broadcast_to(np.asarray(bias, np.int64), (kernels,)),
-        *factors_of(op, kernels, 1),
-        source.zero,
-    )
+    kernels, kernel = len(weights), kernel_of(op, weights, bias, source.zero)
     ending = ending_of(op, selection)
     covered = (*source.ops, conv)
     with selection.place(*covered):
