@@ -11,7 +11,7 @@ from ...targets.dla.nvdla.configuration import Configuration
 from ...targets.dla.nvdla.format.dla_task import Tables, dla_tasks
 from ...targets.dla.nvdla.format.loadable import Loadable, MemoryFlags, Tensor
 from ...targets.dla.nvdla.memories import bound_tensors, tensor_dtype
-from ...targets.dla.nvdla.simulator import require_sound, run
+from ...targets.dla.nvdla.simulator import require_sound, run_sound
 from ...targets.dla.nvdla.timing.timeline import TaskTime, task_time
 from ..feeds import Arrays
 from .simulation import StepReport
@@ -65,7 +65,7 @@ def simulate_loadable(
     if set(given) != set(names):
         has, must = ", ".join(given) or "none", ", ".join(names)
         raise CompileError(f"the inputs are {has}, must be {must}")
-    results = run(loadable, configuration, [np.asarray(given[name]) for name in names])
+    results = run_sound(tables, configuration, [np.asarray(given[name]) for name in names])
     outputs = [each.name for each in bound_tensors(tables, MemoryFlags.OUTPUT)]
     tasks = [
         SimulatedTask(f"task {each.number}", configuration.name, task_time(each, configuration))

@@ -61,8 +61,17 @@ def run(
     Raises CompileError with all faults that the linter finds, with all operations that are not
     simulated, and for other inputs than the loadable's.
     """
-    tables = Tables(loadable)
     require_sound(loadable, configuration)
+    return run_sound(Tables(loadable), configuration, inputs, observe)
+
+
+def run_sound(
+    tables: Tables,
+    configuration: Configuration,
+    inputs: Sequence[Array],
+    observe: Observer | None = None,
+) -> list[Array]:
+    """Run a loadable in which the linter finds no fault, as `run`."""
     tasks = _decoded(tables)
     _require_none(_not_simulated(tasks))
     memories = Memories(tables, configuration)
