@@ -2,19 +2,16 @@
 
 from dataclasses import dataclass, field
 
-import numpy as np
-
 from ...dialects import tri
 from ...dialects.core.attributes import tensor_of
 from ...dialects.core.interpret import compute, lookup
 from ...dialects.core.mlir import ir
 from ...dialects.core.op import Op
 from ...dialects.core.quantized import QuantizedType
-from ...dialects.core.tensor import Array, numpy_dtype
+from ...dialects.core.tensor import Array
 from ..constants import hint
 from ..rewriting import NoMatch, Rewriter, users
-
-BYTES = ("i8", "ui8")
+from .byte_functions import BYTES, ByteFunction
 
 
 @dataclass
@@ -56,7 +53,7 @@ class _Function:
         if self.source is not None and self.source != op.x:
             raise NoMatch("is a function of two operands")
         self.source = op.x
-        self.results[op.x] = np.arange(256, dtype=np.uint8).view(numpy_dtype(kind.storage))
+        self.results[op.x] = ByteFunction.domain(kind.storage)
         self._compute(op)
 
     def _compute(self, op: Op) -> None:
