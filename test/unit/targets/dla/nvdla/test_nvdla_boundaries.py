@@ -46,18 +46,23 @@ NETWORKS: dict[str, Callable[[Net], str]] = {
 }
 
 
+def within_a_step(model: onnx.ModelProto, target: str, x: np.ndarray) -> int:
+    """Require one loadable that gives the reference's bytes; return its number of operations."""
+    package = build(model, target=target)
+    (program,) = package.manifest.part(DlaPart).loadables
+    found = computed(package, [x])
+    np.testing.assert_array_equal(found, interpreted(model, target, [x]))
+    assert one_step(found, reference(model, [x]))
+    return program.operations
+
+
 @pytest.mark.parametrize("configuration", ["nv_small", "nv_full"])
 @pytest.mark.parametrize("name", NETWORKS)
 def test_all_is_one_loadable_within_a_step(name: str, configuration: str, tmp_path: Path) -> None:
     net, file = Net((2, 3, 9, 7)), tmp_path / "q.onnx"
     net.quantized(NETWORKS[name](net), file)
     model, x = onnx.load(file), 2 * net.inputs(2)
-    target = f"nvdla:{configuration}"
-    package = build(model, target=target)
-    assert len(package.manifest.part(DlaPart).loadables) == 1
-    found = computed(package, [x])
-    np.testing.assert_array_equal(found, interpreted(model, target, [x]))
-    assert one_step(found, reference(model, [x]))
+    within_a_step(model, f"nvdla:{configuration}", x)
 
 
 def test_an_average_whose_image_exceeds_cbuf_is_divided_with_its_shares(tmp_path: Path) -> None:
@@ -66,12 +71,7 @@ def test_an_average_whose_image_exceeds_cbuf_is_divided_with_its_shares(tmp_path
     stem = net.op("AveragePool", stem, kernel_shape=[3, 3], pads=[1] * 4, count_include_pad=0)
     net.quantized(net.op("MaxPool", stem, kernel_shape=[1, 1]), file, 2)
     model, x = onnx.load(file), net.inputs()
-    package = build(model, target="nvdla:nv_small")
-    (program,) = package.manifest.part(DlaPart).loadables
-    assert program.operations > 4
-    found = computed(package, [x])
-    np.testing.assert_array_equal(found, interpreted(model, "nvdla:nv_small", [x]))
-    assert one_step(found, reference(model, [x]))
+    assert within_a_step(model, "nvdla:nv_small", x) > 4
 
 
 def multiplied(file: Path) -> onnx.ModelProto:
@@ -87,12 +87,7 @@ def multiplied(file: Path) -> onnx.ModelProto:
 def test_stage_y_multiplies_images_with_zero_points(configuration: str, tmp_path: Path) -> None:
     model = multiplied(tmp_path / "q.onnx")
     x = 2 * np.random.default_rng(3).normal(size=(1, 3, 9, 7)).astype(np.float32)
-    target = f"nvdla:{configuration}"
-    package = build(model, target=target)
-    assert len(package.manifest.part(DlaPart).loadables) == 1
-    found = computed(package, [x])
-    np.testing.assert_array_equal(found, interpreted(model, target, [x]))
-    assert one_step(found, reference(model, [x]))
+    within_a_step(model, f"nvdla:{configuration}", x)
 
 
 def gated(net: Net, pixel: str) -> str:
@@ -119,12 +114,7 @@ def test_a_pixel_multiplies_the_channels_of_all(
     net, file = Net((2, 3, 9, 7)), tmp_path / "q.onnx"
     net.quantized(network(net), file)
     model, x = onnx.load(file), net.inputs(2)
-    target = f"nvdla:{configuration}"
-    package = build(model, target=target)
-    assert len(package.manifest.part(DlaPart).loadables) == 1
-    found = computed(package, [x])
-    np.testing.assert_array_equal(found, interpreted(model, target, [x]))
-    assert one_step(found, reference(model, [x]))
+    within_a_step(model, f"nvdla:{configuration}", x)
 
 
 def test_nv_small_has_no_stage_for_two_zero_points(tmp_path: Path) -> None:
