@@ -16,8 +16,9 @@ from ..installed import accelerators, devices, names, pick
 from .core.container import NO_SIZES
 from .core.contents import Sizes
 from .core.description import Description
-from .core.device import Device, Values
+from .core.device import Device
 from .core.packet import InstructionSet, Packet
+from .core.ports import PortValues
 
 
 @dataclass(frozen=True)
@@ -105,7 +106,7 @@ class SimulatedDevice(Protocol):
         self, shapes: Sequence[tuple[int, ...]], ports: Sequence[tuple[int, ...]]
     ) -> bool: ...
 
-    def run(self, inputs: Sequence[Values], /) -> list[Values]: ...
+    def run(self, inputs: Sequence[PortValues], /) -> Sequence[PortValues]: ...
 
     def report(self) -> CostReport: ...
 

@@ -2,20 +2,17 @@
 
 from collections.abc import Callable, Sequence
 
-import numpy as np
-import numpy.typing as npt
-
 from ....dialects.core.errors import CompileError, Diagnostic, Invalid
 from . import container
 from .container import NO_SIZES
 from .contents import Container, Sizes
 from .linter import Finding, lint
 from .packet import InstructionSet, Packet
+from .ports import PortValues, Values
 from .simulator import CONSTANTS, Report, simulate_packets
 from .simulator_state import SimulatorState
 from .toml_file import parse_description
 
-Values = npt.NDArray[np.int8]
 Classes = Sequence[type[Packet]]
 
 
@@ -81,7 +78,7 @@ class Device:
         """Report whether arrays of some shapes fit ports."""
         return list(shapes) == list(ports)
 
-    def run(self, inputs: Sequence[Values]) -> list[Values]:
+    def run(self, inputs: Sequence[PortValues]) -> list[Values]:
         """Compute outputs [N, H, W, C] from inputs, all i8, in the order of the ports.
 
         Raises CompileError for arrays that do not fit the ports, and for faults of the simulation.

@@ -16,6 +16,9 @@ from .extent import Extent
 
 Values = npt.NDArray[np.int8]
 
+PortValues = Values | npt.NDArray[np.float16]
+"""What users may pass to a port; an accelerator refuses the types it has no port for."""
+
 _RANK = 4
 _CONSTANTS = "constants"
 
@@ -50,7 +53,7 @@ class Port:
         strides = (prod(self.padded[1:]), prod(self.padded[2:]), self.channels)
         return Extent(f"dram.{self.region}", self.offset, self.shape[-1], self.shape[:-1], strides)
 
-    def pack(self, array: Values) -> Values:
+    def pack(self, array: PortValues) -> Values:
         """Return the bytes in DRAM for an array; raise Invalid for another shape or dtype."""
         if array.shape != self.shape or array.dtype != np.int8:
             found = f"{array.dtype}{list(array.shape)}"

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from ....dialects.core.errors import CompileError, Diagnostic
+from ..core.ports import PortValues
 from ..core.simulator import Report
 from .choice import NAME, only_configuration
 from .configuration import Configuration
@@ -18,8 +18,6 @@ from .lint.linter import lint
 from .memories import bound_tensors
 from .simulator import run
 from .timing.timeline import task_time
-
-Values = npt.NDArray[np.int8] | npt.NDArray[np.float16]
 
 
 @dataclass
@@ -50,7 +48,7 @@ class NvdlaDevice:
         """Report whether arrays of some shapes fit ports, but for the number of images."""
         return [shape[1:] for shape in shapes] == [port[1:] for port in ports]
 
-    def run(self, inputs: Sequence[Values]) -> list[Values]:
+    def run(self, inputs: Sequence[PortValues]) -> list[PortValues]:
         """Return outputs i8 or f16 [N, C, H, W] for inputs of such kinds, in the order of binding.
 
         Raises CompileError as `simulator.run`.
