@@ -82,7 +82,7 @@ def _run_loadable(flags: argparse.Namespace) -> None:
     given = None if flags.inputs == RANDOM else feeds.read_all(flags.inputs)
     done = simulate_loadable(loadable, find_configuration(name), given)
     if flags.json:
-        report = SimulationReport(flags.package, tuple(each.report() for each in done.tasks))
+        report = SimulationReport(flags.package, done.reports())
         print(json_text("simulate", report))
     else:
         print(done.text())

@@ -8,7 +8,8 @@ import numpy as np
 from ...dialects.core.errors import CompileError
 from ...runtime.spelling import count, spell_shape
 from ...targets.dla.nvdla.configuration import Configuration
-from ...targets.dla.nvdla.format.dla_task import Tables, dla_tasks
+from ...targets.dla.nvdla.cpu.descriptors import EmulatorTask, decoded_tasks
+from ...targets.dla.nvdla.format.dla_task import Tables
 from ...targets.dla.nvdla.format.loadable import Loadable, MemoryFlags, Tensor
 from ...targets.dla.nvdla.memories import bound_tensors, tensor_dtype
 from ...targets.dla.nvdla.simulator import require_sound, run_sound
@@ -37,11 +38,28 @@ class SimulatedTask:
 
 
 @dataclass(frozen=True)
+class EmulatedTask:
+    """A task of a loadable that the runtime computes on the CPU, without cycles."""
+
+    task: EmulatorTask
+
+    def text(self) -> str:
+        """Return a heading, and below it the operations."""
+        operations = count(len(self.task.operations), "operation")
+        heading = f"task {self.task.number} on the CPU: {operations}"
+        return "\n  ".join([heading, *map(str, self.task.operations)])
+
+
+@dataclass(frozen=True)
 class LoadableRun:
-    """The outputs of a loadable by their names, and its tasks for NVDLA."""
+    """The outputs of a loadable by their names, and its tasks in the order in which they run."""
 
     outputs: Arrays
-    tasks: tuple[SimulatedTask, ...]
+    tasks: tuple[SimulatedTask | EmulatedTask, ...]
+
+    def reports(self) -> tuple[StepReport, ...]:
+        """Return the numbers of the tasks for NVDLA."""
+        return tuple(each.report() for each in self.tasks if isinstance(each, SimulatedTask))
 
     def text(self) -> str:
         """Return the outputs, a line each, and the texts of all tasks."""
@@ -68,8 +86,12 @@ def simulate_loadable(
     results = run_sound(tables, configuration, [np.asarray(given[name]) for name in names])
     outputs = [each.name for each in bound_tensors(tables, MemoryFlags.OUTPUT)]
     tasks = [
-        SimulatedTask(f"task {each.number}", configuration.name, task_time(each, configuration))
-        for each in dla_tasks(tables)
+        EmulatedTask(each)
+        if isinstance(each, EmulatorTask)
+        else SimulatedTask(
+            f"task {each.number}", configuration.name, task_time(each, configuration)
+        )
+        for each in decoded_tasks(tables)
     ]
     return LoadableRun(dict(zip(outputs, results, strict=True)), tuple(tasks))
 

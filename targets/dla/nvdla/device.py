@@ -11,13 +11,17 @@ from ..core.ports import PortValues
 from ..core.simulator import Report
 from .choice import NAME, only_configuration
 from .configuration import Configuration
-from .format.dla_task import Tables, dla_tasks
+from .cpu.descriptors import EmulatorOperation, decoded_tasks
+from .format.dla_task import Operation, Tables, dla_tasks
 from .format.loadable import Loadable, MemoryFlags, Tensor
 from .format.operations import ENGINE_TYPES
 from .lint.linter import lint
 from .memories import bound_tensors
 from .simulator import run
-from .timing.timeline import task_time
+from .timing.timeline import in_sequence, task_time
+
+EMULATOR = "EMU"
+"""What counts as the engine of operations on the CPU."""
 
 
 @dataclass
@@ -69,17 +73,23 @@ class NvdlaDevice:
 
     @property
     def operations(self) -> Counter[str]:
-        """Count the operations of each engine for an image."""
-        tasks = dla_tasks(Tables(self.loadable))
-        return Counter(ENGINE_TYPES[each.engine].name for t in tasks for each in t.operations)
+        """Count the operations of each engine, and of the emulator on the CPU, for an image."""
+        tasks = decoded_tasks(Tables(self.loadable))
+        return Counter(_engine(each) for task in tasks for each in task.operations)
 
     def report(self) -> Report:
-        """Return what engines run for an image, and when.
+        """Return what engines run for an image, and when; the CPU takes no cycles of theirs.
 
         Raises CompileError for a configuration without rates.
         """
-        (task,) = dla_tasks(Tables(self.loadable))
-        return task_time(task, self.configuration).report
+        tasks = dla_tasks(Tables(self.loadable))
+        return in_sequence(task_time(each, self.configuration).report for each in tasks)
+
+
+def _engine(operation: Operation | EmulatorOperation) -> str:
+    if isinstance(operation, EmulatorOperation):
+        return EMULATOR
+    return ENGINE_TYPES[operation.engine].name
 
 
 def _shape(tensor: Tensor) -> tuple[int, ...]:

@@ -12,10 +12,10 @@ import numpy as np
 
 from ....dialects.core.errors import CompileError, Diagnostic
 from .configuration import Configuration
-from .cpu.descriptors import EmulatorTask, decode_emulator_task
+from .cpu.descriptors import EmulatorTask, decoded_tasks
 from .cpu.emulator import emulate
-from .format.dla_task import DlaTask, Operation, Tables, decode_task, submitted
-from .format.loadable import Interface, Loadable, MemoryFlags
+from .format.dla_task import DlaTask, Operation, Tables
+from .format.loadable import Loadable, MemoryFlags
 from .format.network import Cube, Precision, Storage
 from .format.operations import (
     ENGINE_TYPES,
@@ -72,7 +72,7 @@ def run_sound(
     observe: Observer | None = None,
 ) -> list[Array]:
     """Run a loadable in which the linter finds no fault, as `run`."""
-    tasks = _decoded(tables)
+    tasks = decoded_tasks(tables)
     _require_none(_not_simulated(tasks))
     memories = Memories(tables, configuration)
     tensors = bound_tensors(tables, MemoryFlags.INPUT)
@@ -96,14 +96,6 @@ def require_sound(loadable: Loadable, configuration: Configuration) -> None:
 def _require_none(faults: list[tuple[str, str]]) -> None:
     if faults:
         raise CompileError([Diagnostic(where, message) for where, message in faults])
-
-
-def _decoded(tables: Tables) -> list[DlaTask | EmulatorTask]:
-    found: list[DlaTask | EmulatorTask] = []
-    for task in submitted(tables):
-        is_dla = task.interface == Interface.DLA1
-        found.append((decode_task if is_dla else decode_emulator_task)(tables, task))
-    return found
 
 
 def _emulate(task: EmulatorTask, memories: Memories) -> None:

@@ -125,3 +125,19 @@ func.func @planes(%x: tensor<1x3x4x4xi8>, %w: tensor<8x3x1x1xi8>) -> tensor<1x8x
   %s = "nvdla.conv"(%x, %w) {pixels = "Y8___U8V8_N444"} : (tensor<1x3x4x4xi8>, tensor<8x3x1x1xi8>) -> tensor<1x8x4x4xi32>
   return %s : tensor<1x8x4x4xi32>
 }
+
+// -----
+
+func.func @softmax_of_pixels(%x: tensor<1x5x2x1xf16>) -> tensor<1x5x2x1xf16> {
+  // expected-error @+1 {{x is tensor<1x5x2x1xf16>, must have images of one pixel}}
+  %y = "nvdla.softmax"(%x) : (tensor<1x5x2x1xf16>) -> tensor<1x5x2x1xf16>
+  return %y : tensor<1x5x2x1xf16>
+}
+
+// -----
+
+func.func @softmax_of_bytes(%x: tensor<1x5x1x1xi8>) -> tensor<1x5x1x1xi8> {
+  // expected-error @+1 {{x is tensor<1x5x1x1xi8>, must be of f16 with rank 4, and not empty}}
+  %y = "nvdla.softmax"(%x) : (tensor<1x5x1x1xi8>) -> tensor<1x5x1x1xi8>
+  return %y : tensor<1x5x1x1xi8>
+}

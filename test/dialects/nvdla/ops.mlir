@@ -43,3 +43,10 @@ func.func @halves(%x: tensor<1x8x5x5xf16>, %w: tensor<4x8x3x3xf16>, %b: tensor<4
   %p = "nvdla.pdp"(%n) {mode = "average", kernel = array<i64: 2, 2>} : (tensor<1x4x3x3xf16>) -> tensor<1x4x2x2xf16>
   return %p : tensor<1x4x2x2xf16>
 }
+
+// CHECK-LABEL: func.func @emulated
+// CHECK:         "nvdla.softmax"(%{{.*}}) : (tensor<2x5x1x1xf16>) -> tensor<2x5x1x1xf16>
+func.func @emulated(%x: tensor<2x5x1x1xf16>) -> tensor<2x5x1x1xf16> {
+  %y = "nvdla.softmax"(%x) : (tensor<2x5x1x1xf16>) -> tensor<2x5x1x1xf16>
+  return %y : tensor<2x5x1x1xf16>
+}

@@ -6,8 +6,8 @@ Address 0 of the task is the header; its indices select the addresses of the two
 from dataclasses import dataclass
 from enum import IntEnum
 
-from ..format.dla_task import Tables
-from ..format.loadable import Address, Task
+from ..format.dla_task import DlaTask, Tables, decode_task, submitted
+from ..format.loadable import Address, Interface, Task
 from ..format.network import NEWEST, Precision
 from ..format.packed import decode, size_of
 from ..format.scalars import F32, I16, U8, U16, U32
@@ -147,6 +147,18 @@ def decode_emulator_task(tables: Tables, task: Task) -> EmulatorTask:
     return EmulatorTask(task.id, tuple(found), addresses)
 
 
+def decoded_tasks(tables: Tables) -> list[DlaTask | EmulatorTask]:
+    """Return all tasks in the order in which they are submitted.
+
+    Raises CompileError as `submitted`, `decode_task` and `decode_emulator_task`.
+    """
+    found: list[DlaTask | EmulatorTask] = []
+    for task in submitted(tables):
+        is_dla = task.interface == Interface.DLA1
+        found.append((decode_task if is_dla else decode_emulator_task)(tables, task))
+    return found
+
+
 def emulator_faults(operation: EmulatorOperation, task: EmulatorTask) -> list[str]:
     """Return the faults of an operation's buffers, in words."""
     ends = {"source": operation.source, "destination": operation.destination}
@@ -159,7 +171,17 @@ def emulator_faults(operation: EmulatorOperation, task: EmulatorTask) -> list[st
         found.append(f"has a source {shapes[0]}, a destination {shapes[1]}, must be the same")
     if isinstance(operation.descriptor, Softmax) and shapes[0][1:] != (1, 1):
         found.append(f"has a softmax of {shapes[0][1]}x{shapes[0][2]} pixels, must be of one")
+    elif isinstance(operation.descriptor, Softmax) and not found:
+        found += [f"'{name}' {fault}" for name, each in ends.items() if (fault := _gap(each))]
     return found
+
+
+def _gap(buffer: Buffer) -> str | None:
+    """Return the fault of a softmax's buffer, whose channels the runtime reads in a row."""
+    atom = buffer.layout().atom
+    if buffer.surface_stride == atom or buffer.channels <= buffer.layout().elements:
+        return None
+    return f"has surface stride {buffer.surface_stride}, must be {atom} for a softmax"
 
 
 def _fault(buffer: Buffer, task: EmulatorTask) -> str | None:

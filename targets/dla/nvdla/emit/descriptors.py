@@ -1,6 +1,5 @@
 """The descriptors of each op, with its cubes."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from math import prod
 
@@ -12,7 +11,6 @@ from .....dialects.core.location import describe
 from .....dialects.core.mlir import ir
 from .....dialects.core.op import Op
 from .....dialects.core.tensor import Array, Shape
-from ..configuration import Configuration
 from ..dialect.convolution import Conv
 from ..dialect.dialect import bits_of_half, in_precision, precision_of
 from ..dialect.moves import Contract
@@ -37,14 +35,11 @@ from ..pixels import PixelFormat
 from ..reference.sdp import PER_CHANNEL
 from ..schedule.cbuf import conv_sizes, fit
 from ..schedule.pixel_convs import line_stride, pixel_operation
-from ..schedule.place_values import layout_of
-from ..schedule.places import Place, Step, is_image
+from ..schedule.places import Step, is_image
 from ..surfaces import SurfaceLayout, dense, pack, pack_weights
 from .dependencies import Entry
-from .memory_map import MemoryMap, Spot
-
-_BYTES = 32
-"""Constants begin at multiples of this many bytes."""
+from .images import Images
+from .memory_map import Spot, TaskMap
 
 
 @dataclass(frozen=True)
@@ -58,20 +53,15 @@ class Emitted:
 
 @dataclass
 class Emitter:
-    """Make descriptors; `spots` has the images that are stored as a whole.
+    """Make the descriptors of a task; its tables are gathered in `luts`."""
 
-    Constants are gathered in `data`, which is memory `constants`, and tables in `luts`.
-    """
-
-    configuration: Configuration
-    map: MemoryMap
-    places: Mapping[ir.Value, Place]
-    spots: Mapping[ir.Value, Spot]
-    arrays: Mapping[ir.Value, Array]
-    constants: int
-    data: bytearray = field(default_factory=bytearray)
-    known: dict[bytes, Spot] = field(default_factory=dict[bytes, Spot])
+    images: Images
+    map: TaskMap
     luts: list[Lut] = field(default_factory=list[Lut])
+
+    def __post_init__(self) -> None:
+        self.configuration = self.images.configuration
+        self.arrays, self.places = self.images.arrays, self.images.places
 
     def step(self, step: Step) -> list[Emitted]:
         """Return the operations of a step."""
@@ -128,7 +118,7 @@ class Emitter:
         descriptor = replace(
             descriptor, data_banks=found.data_banks, weight_banks=found.weight_banks
         )
-        spot = self._constant(weights)
+        spot = self.images.constants.add(weights)
         atom = self.configuration.atom
         layout = dense(kernels, images[2], images[3], atom, precision.bytes)
         fed = Cube(Storage.ON_THE_FLY, -1, 0, layout.bytes, images[3], images[2], kernels)
@@ -173,25 +163,18 @@ class Emitter:
         image = np.zeros((channels, height, width), given.dtype)
         image[: len(given)] = given
         layout = dense(channels, height, width, self.configuration.atom, given.itemsize)
-        spot = self._constant(_packed(image, layout))
+        spot = self.images.constants.add(_packed(image, layout))
         return self.map.image(spot, channels, layout), spot
 
     def _image(self, value: ir.Value, channels: int | None = None) -> tuple[Cube, Spot]:
         """Return the cube of an image, and its bytes; it may have more channels of its atoms."""
-        place = self.places[value]
-        root, spot = layout_of(place.root, self.configuration.atom), self.spots[place.root]
-        _, own, height, width = tensor_of(value.type).shape
-        channel, row, column = place.offset
-        offset = channel // root.elements * root.surface_stride
-        offset += row * root.line_stride + column * root.atom
-        layout = replace(root, channels=channels or own, height=height, width=width)
-        found = Spot(spot.memory, spot.offset + offset, layout.bytes)
-        return self.map.image(found, channels or own, layout), found
+        layout, spot = self.images.layout(value, channels)
+        return self.map.image(spot, layout.channels, layout), spot
 
     def _pixels(self, value: ir.Value, form: PixelFormat) -> tuple[Cube, Spot]:
         """Return the cube of an image of pixels, or of some of its rows, and its bytes."""
         place = self.places[value]
-        spot, (_, _, height, width) = self.spots[place.root], tensor_of(value.type).shape
+        spot, (_, _, height, width) = self.images.spots[place.root], tensor_of(value.type).shape
         line = line_stride(width, form, self.configuration)
         found = Spot(spot.memory, spot.offset + place.offset[1] * line, height * line)
         cube = Cube(0, -1, 0, found.size, width, height, form.channels, line_stride=line)
@@ -205,19 +188,10 @@ class Emitter:
         atom = self.configuration.atom
         stored = np.zeros((-(-channels // atom) * atom, *numbers.shape[1:]), np.int16)
         stored[: len(numbers)] = bits_of_half(numbers)
-        spot = self._constant(stored.astype("<i2").tobytes())
+        spot = self.images.constants.add(stored.astype("<i2").tobytes())
         line = 2 * atom * prod(numbers.shape[1:])
         cube = Cube(size=spot.size, width=1, height=1, channels=channels, line_stride=line)
         return self.map.at(spot, replace(cube, surface_stride=line))
-
-    def _constant(self, data: bytes) -> Spot:
-        """Return where constants are, each of which is stored once."""
-        if data not in self.known:
-            unit = max(_BYTES, self.configuration.atom)
-            self.data += bytes(-len(self.data) % unit)
-            self.known[data] = Spot(self.constants, len(self.data), len(data))
-            self.data += data
-        return self.known[data]
 
     def _table(self, lut: Lut) -> int:
         if lut not in self.luts:

@@ -16,24 +16,22 @@ from ...schedule.group_members import groups_of, outputs_of
 from ..choice import NAME, Choice
 from ..configuration import Configuration
 from ..dialect.dialect import precision_of
-from ..format.loadable import FORMAT, Blob, Interface, Loadable, MemoryFlags, Submit, Task, Tensor
-from ..format.network import NEWEST, Network
-from ..format.operations import Lut, operation_stride, surface_stride
-from ..format.packed import Abi, encode
+from ..format.loadable import FORMAT, Blob, Interface, Loadable, MemoryFlags, Submit, Tensor
+from ..format.network import NEWEST
+from ..format.packed import Abi
 from ..lint.linter import lint
 from ..schedule.choose_pixels import pixels_of
 from ..schedule.pixel_convs import line_stride
 from ..schedule.place_values import ADDRESS, ARENA_BYTES, layout_of
-from ..schedule.places import maker_of, places_of, steps_of
-from .dependencies import dependencies, heads_of
-from .descriptors import Emitted, Emitter
+from ..schedule.places import maker_of, places_of
+from .images import Constants, Images
 from .memory_map import MemoryMap, Spot
+from .tasks import chained, emit_task, tasks_of
 
 FULL = Choice()
 NODES = "trivium-nodes"
 """The blob with the nodes of each operation, a line each; no memory is filled with it."""
 
-_HEADER, _DEPENDENCIES, _OPERATIONS, _SURFACES, _CONSTANTS = range(5)
 _TYPES = {"i8": 4, "f16": 2}
 _IMAGE, _FEATURE, _FORMAT = 0, 2, 1
 _PIXELS_OF_8, _PIXELS = 37, 36
@@ -88,6 +86,7 @@ class _Making:
         self.group = group
         self.configuration = configuration
         self.map = MemoryMap(abi)
+        self.constants = Constants(self.map.add(0), configuration.atom)
         self.arrays = constants_of(module, group)
         self.places = places_of(group)
         self.pixels = pixels_of(group, self.places)
@@ -95,10 +94,6 @@ class _Making:
         self.tensors: list[Tensor] = []
 
     def run(self) -> Loadable:
-        for number in (_HEADER, _DEPENDENCIES, _OPERATIONS, _SURFACES, _CONSTANTS):
-            self.map.add(0)
-            if number != _CONSTANTS:
-                self.map.index(number)
         self._activations()
         inputs = [value for value in self.group.block.arguments if value not in self.arrays]
         self._bound(inputs, MemoryFlags.INPUT, [_name(self.group, each) for each in inputs])
@@ -106,26 +101,23 @@ class _Making:
         names = value_names(self.group.location)
         given = [names[i] if i < len(names) else "" for i in range(len(outputs))]
         self._bound(outputs, MemoryFlags.OUTPUT, given)
-        emitter = self._emitter()
-        emitted: list[Emitted] = []
-        nodes: list[str] = []
-        for step in steps_of(self.group):
-            emitted += emitter.step(step)
-            nodes += [", ".join(node_names(op.location)) for op in step.ops]
-        self._fill(emitter, emitted)
+        images = Images(
+            *(self.configuration, self.map, self.places, self.spots, self.arrays, self.constants)
+        )
+        parts = tasks_of(self.group)
+        tasks, events = chained([emit_task(n, part, images) for n, part in enumerate(parts)])
+        data = bytes(self.constants.data) or b"\0"
+        self.map.fill(self.constants.memory, "tb-0", data, Interface.NONE)
+        lines = [", ".join(node_names(op.location)) for part in parts for s in part for op in s.ops]
         return Loadable(
             FORMAT,
-            task_list=(Task(0, Interface.DLA1, -1, tuple(range(len(self.map.known)))),),
+            task_list=tasks,
             memory_list=tuple(self.map.memories),
             address_list=self.map.addresses,
-            blobs=(*self.map.blobs, _listed(nodes)),
+            event_list=events,
+            blobs=(*self.map.blobs, _listed(lines)),
             tensor_desc_list=tuple(self.tensors),
-            submit_list=(Submit(0, (0,)),),
-        )
-
-    def _emitter(self) -> Emitter:
-        return Emitter(
-            self.configuration, self.map, self.places, self.spots, self.arrays, _CONSTANTS
+            submit_list=tuple(Submit(each.id, (each.id,)) for each in tasks),
         )
 
     def _activations(self) -> None:
@@ -172,39 +164,6 @@ class _Making:
             stride_1=layout.line_stride,
             stride_2=layout.surface_stride,
         )
-
-    def _fill(self, emitter: Emitter, emitted: list[Emitted]) -> None:
-        """Fill the memories of descriptors and constants."""
-        abi, dla = self.map.abi, Interface.DLA1
-        entries = [each.entry for each in emitted]
-        operations, surfaces = operation_stride(abi), surface_stride(abi)
-        graph = b"".join(encode(each, abi) for each in dependencies(entries))
-        listed = b"".join(encode(e.descriptor, abi).ljust(operations, b"\0") for e in emitted)
-        cubes = b"".join(encode(e.surface, abi).ljust(surfaces, b"\0") for e in emitted)
-        self.map.fill(_DEPENDENCIES, "task-0-dep_graph", graph, dla)
-        self.map.fill(_OPERATIONS, "task-0-op_list", listed, dla)
-        self.map.fill(_SURFACES, "task-0-surf_list", cubes, dla)
-        self.map.fill(_CONSTANTS, "tb-0", bytes(emitter.data) or b"\0", Interface.NONE)
-        luts = self._tables(emitter.luts)
-        header = Network(
-            operations_index=_OPERATIONS,
-            surfaces_index=_SURFACES,
-            dependencies_index=_DEPENDENCIES,
-            luts_index=luts,
-            heads=heads_of(entries),
-            operations=len(emitted),
-            luts=len(emitter.luts),
-            addresses=len(self.map.known),
-        )
-        self.map.fill(_HEADER, "task-0-addr0", encode(header, abi), dla)
-
-    def _tables(self, luts: list[Lut]) -> int:
-        if not luts:
-            return -1
-        data = b"".join(encode(each, self.map.abi) for each in luts)
-        number = self.map.add(len(data))
-        self.map.fill(number, "task-0-lut_list", data, Interface.DLA1)
-        return self.map.index(number)
 
 
 def _listed(nodes: list[str]) -> Blob:

@@ -8,6 +8,9 @@ from ..format.packed import Abi
 from ..surfaces import SurfaceLayout
 
 ALIGNMENT = 4096
+EMULATOR = Version(0, 0, 1)
+"""The version of the descriptors for the runtime's emulator."""
+
 _WITH_OFFSETS = Abi(0, 12)
 
 
@@ -39,15 +42,16 @@ class MemoryMap:
 
     def fill(self, number: int, name: str, data: bytes, interface: Interface) -> None:
         """Fill a memory with contents, whose size it gets."""
-        version = Version(*self.abi) if interface else Version()
+        versions = {Interface.DLA1: Version(*self.abi), Interface.EMU1: EMULATOR}
+        version = versions.get(interface, Version())
         self.blobs.append(Blob(name, len(data), interface, 0, version, data))
         flags = self.memories[number].flags | MemoryFlags.SET
         self.memories[number] = replace(
             self.memories[number], flags=flags, size=len(data), contents=(name,), offsets=(0,)
         )
 
-    def index(self, memory: int, offset: int = 0) -> int:
-        """Return the number of the address of a place."""
+    def address(self, memory: int, offset: int) -> int:
+        """Return the id of the address of a place."""
         return self.known.setdefault((memory, offset), len(self.known))
 
     @property
@@ -58,6 +62,18 @@ class MemoryMap:
             for (memory, offset), number in self.known.items()
         )
 
+
+@dataclass
+class TaskMap:
+    """The addresses of a task: `ids` has the number that each has in the task, in order."""
+
+    whole: MemoryMap
+    ids: dict[int, int] = field(default_factory=dict[int, int])
+
+    def index(self, memory: int, offset: int = 0) -> int:
+        """Return the number of the address of a place."""
+        return self.ids.setdefault(self.whole.address(memory, offset), len(self.ids))
+
     def image(self, spot: Spot, channels: int, layout: SurfaceLayout) -> Cube:
         """Return the cube of an image with a layout, which begins at a spot."""
         sizes = layout.width, layout.height, channels
@@ -66,6 +82,6 @@ class MemoryMap:
 
     def at(self, spot: Spot, cube: Cube) -> Cube:
         """Return a cube whose address is a spot."""
-        if self.abi >= _WITH_OFFSETS:
+        if self.whole.abi >= _WITH_OFFSETS:
             return replace(cube, address=self.index(spot.memory), offset=spot.offset)
         return replace(cube, address=self.index(spot.memory, spot.offset))

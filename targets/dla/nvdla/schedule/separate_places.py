@@ -8,9 +8,10 @@ from .....dialects.core.module import Module, ops
 from .....passes.core import Pass
 from ...schedule.group_members import groups_of, outputs_of
 from ..choice import NAME, Choice
+from ..dialect.emulated import EmulatedOp
 from ..dialect.moves import Join, Window
 from ..dialect.single import Sdp
-from .places import maker_of
+from .places import Place, is_image, maker_of, places_of
 
 FULL = Choice()
 
@@ -19,8 +20,8 @@ class SeparatePlaces(Pass):
     """Copy, by SDP, what a join or the end of a group needs in a place of its own.
 
     That are inputs of the group and windows, which are where they are, and values that have been
-    placed already: in another join, or as an output. A pixel of an image that is the operand of a
-    stage for all pixels is copied, too.
+    placed already: in another join, or as an output. Pixels of larger images are copied, too, where
+    channels have to stand one behind the other: as operands of a stage, and for the CPU.
 
         nvdla.join %x, %x   =>   nvdla.join (nvdla.sdp %x), (nvdla.sdp %x)
     """
@@ -42,22 +43,20 @@ def _separate(group: tri.Group) -> None:
         placed.add(value)
     for op in [op for op in ops(group.block) if isinstance(op, Join)]:
         for number, value in enumerate(op.xs):
-            if _is_elsewhere(value) or value in placed:
+            if _is_elsewhere(value) or value in placed or isinstance(maker_of(value), EmulatedOp):
                 value = _copied(value, op.operation, number)
             placed.add(value)
-    for op in [op for op in ops(group.block) if isinstance(op, Sdp)]:
+    places = places_of(group)
+    for op in [op for op in ops(group.block) if isinstance(op, Sdp | EmulatedOp)]:
         for number, value in enumerate(op.operation.operands):
-            if number and _is_scattered(value):
+            is_read = number > 0 or isinstance(op, EmulatedOp)
+            if is_read and is_image(value) and _is_scattered(value, places[value]):
                 _copied(value, op.operation, number)
 
 
-def _is_scattered(value: ir.Value) -> bool:
-    """Report whether a value is a pixel of an image of more: SDP reads operands of channels
-    one behind the other."""
-    made = maker_of(value)
-    if not isinstance(made, Window):
-        return False
-    whole, part = (tensor_of(each.type).shape[2:] for each in (made.x, value))
+def _is_scattered(value: ir.Value, place: Place) -> bool:
+    """Report whether a value is a pixel of an image of more, whose channels are apart."""
+    whole, part = (tensor_of(each.type).shape[2:] for each in (place.root, value))
     return part == (1, 1) and whole != (1, 1)
 
 

@@ -14,6 +14,7 @@ from ...select.selection import Rule
 from ...select.windows import KernelWindow
 from ..reference import sdp
 from .convolutions import Kernel, convolved_groups, flattened, summed
+from .emulated import select_softmax
 from .half_tables import select_curve, select_lrn
 from .places import select_concat, select_slice
 from .pools import pooled, select_max_pool
@@ -223,5 +224,6 @@ HALVES: dict[type[Op], Callable[..., None]] = {
     tri.Tanh: select_curve,
     tri.Concat: select_concat,
     tri.Slice: select_slice,
+    tri.Softmax: select_softmax,
 }
 """The rules for ops on f16."""

@@ -9,6 +9,7 @@ from .....dialects.dla.dialect import TensorOp
 from ..configuration import Configuration
 from ..dialect.convolution import Conv
 from ..dialect.dialect import precision_of
+from ..dialect.emulated import ATOM, EmulatedOp
 from ..dialect.moves import CHANNELS, Contract, Copy, Join, Window
 from ..dialect.pools import Cdp, Pdp
 from ..dialect.single import STAGES, Sdp
@@ -64,6 +65,8 @@ def _reasons(op: TensorOp, configuration: Configuration) -> Iterator[str]:
             for size in sizes[:-1]:
                 if size % atom:
                     yield f"joins a multiple of {atom} channels, not {size}"
+        case EmulatedOp() if configuration.atom != ATOM:
+            yield f"has atoms of {configuration.atom} bytes, the emulator on the CPU of {ATOM}"
         case Contract() if op.atom != atom:
             yield f"has atoms of {atom} channels, not {op.atom}"
         case _:

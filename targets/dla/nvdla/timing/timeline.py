@@ -5,8 +5,9 @@ ended, and starts when the last one has, and what it waits for. Operations that 
 as long as the slowest of them.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from ...core.simulator import PacketRun, Report
 from ..configuration import Configuration
@@ -59,6 +60,17 @@ def task_time(task: DlaTask, configuration: Configuration) -> TaskTime:
         for key, count in cost.bytes_moved.items():
             moved[key] = moved.get(key, 0) + count
     return TaskTime(task, costs, Report(tuple(sorted(runs, key=_place)), moved))
+
+
+def in_sequence(reports: Iterable[Report]) -> Report:
+    """Return the runs and bytes of tasks that run one after another, as one report."""
+    runs: list[PacketRun] = []
+    moved: Counter[str] = Counter()
+    for each in reports:
+        start = max((run.end for run in runs), default=0)
+        runs += [replace(run, start=run.start + start, end=run.end + start) for run in each.runs]
+        moved.update(each.bytes_moved)
+    return Report(tuple(runs), moved)
 
 
 def _place(run: PacketRun) -> tuple[int, int]:
