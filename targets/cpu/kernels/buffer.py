@@ -10,6 +10,7 @@ from ....dialects.core.tensor import DTYPES, Shape, Tensor, is_narrow
 from ...kernels.arithmetic import compute_dtype
 from ...kernels.strided import StridedBuffer
 from ...memory.strides import row_major
+from .halves import round_to_bf16
 from .index import IndexExpr, as_index, place_dtype
 from .value import Value, arith, constant_of, element_type, shaped_like
 
@@ -180,20 +181,8 @@ def pack(value: Value, dtype: str) -> Any:
         half = arith.truncf(value.shaped("f16"), value.ssa)
         return arith.bitcast(value.shaped("ui16"), half)
     if dtype == "bf16":
-        return _round_to_bf16(value)
+        return round_to_bf16(value)
     return value.ssa
-
-
-def _round_to_bf16(value: Value) -> Any:
-    """Round f32 to the nearest bf16, ties to even, in integer arithmetic; NaN remains NaN.
-
-    Not `arith.truncf`: without AVX512-BF16 that calls a compiler run-time library.
-    """
-    bits = value.bits("ui32")
-    odd = bits.shift_right(16).logical_and(bits.like(1))
-    rounded = (bits + odd + 0x7FFF).shift_right(16)
-    rounded = value.is_nan().select(rounded.like(0x7FC0), rounded)
-    return arith.trunci(rounded.shaped("ui16"), rounded.ssa)
 
 
 def constant_vector(values: Sequence[int], dtype: str = "i32") -> Any:
