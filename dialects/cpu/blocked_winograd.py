@@ -13,13 +13,16 @@ from .dialect import CpuOp
 from .packing import plain_columns, unpack_columns
 from .winograd import TAPS, TRANSFORMS, filter_tiles
 
+HALVES = "f16", "bf16"
+
 
 class BlockedWinogradConv(CpuOp):
     """Convolve blocked images with 3x3 kernels of stride 1, by tiles of `tile` x `tile` outputs.
 
     `x` has the padding, and so much more at its ends that its tiles are whole; the outputs that
     count are the first `sizes` of them. `u` is [panels, points, channels, outputs of a panel], made
-    by `transform_kernel_columns`; `b` is [outputs]. Errors are those of `cpu.winograd_conv`.
+    by `transform_kernel_columns`; `b` is [outputs]. They are f32 for an image of halves, whose
+    transforms are. Errors are those of `cpu.winograd_conv`.
     """
 
     x: Operand
@@ -42,8 +45,8 @@ class BlockedWinogradConv(CpuOp):
         fault = f"image is {image}, must be {wanted} for {tile} tiles of {self.sizes}"
         need_same_shape(image, wanted, fault)
         channels = _channels(u, self.tile, self.outputs)
-        plain = Tensor((self.outputs, channels, TAPS, TAPS), same_dtype(x, u))
-        whole = Tensor(plain_shape(x.shape), x.dtype)
+        whole = Tensor(plain_shape(x.shape), "f32" if x.dtype in HALVES else x.dtype)
+        plain = Tensor((self.outputs, channels, TAPS, TAPS), same_dtype(whole, u))
         ones = (1,) * len(self.sizes)
         Conv(strides=ones, pads=(0,) * 2 * len(self.sizes), dilations=ones).infer(whole, plain, b)
         return Tensor(blocked_shape((batch, self.outputs, *self.sizes), x.shape[-1]), x.dtype)

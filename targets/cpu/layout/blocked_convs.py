@@ -1,7 +1,7 @@
 """The blocked forms of convolutions."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ....dialects import cpu, tri
@@ -17,7 +17,7 @@ from ..schedule.schedule import SCHEDULE, WINOGRAD
 from .blocked_forms import Blocks, Form, has_blocked_form
 from .conv_phases import BlockedPhases
 from .packed_constants import packed_constant
-from .winograd_weights import transformed_parts
+from .winograd_weights import Convolution, transformed_parts
 
 
 @has_blocked_form(tri.Conv)
@@ -113,7 +113,7 @@ def _dense(op: tri.Conv, product: Product, blocks: Blocks) -> Form:
     def build(blocked: Sequence[ir.Value], rewriter: Rewriter) -> Op:
         image = blocked[0] if blocked else op.x
         if schedule.method == WINOGRAD:
-            return _winograd(op, image, schedule.rows, lanes, rewriter)
+            return build_winograd(op, image, schedule.rows, lambda kernels: kernels, rewriter)
 
         def pack(kernels: Array) -> Array:
             return cpu.pack_group_columns(kernels, op.group, schedule.vectors * lanes)
@@ -134,12 +134,23 @@ def _dense(op: tri.Conv, product: Product, blocks: Blocks) -> Form:
     return Form(images, build, plain, cost + border_cost(op, blocks))
 
 
-def _winograd(op: tri.Conv, image: ir.Value, tile: int, lanes: int, rewriter: Rewriter) -> Op:
-    outputs, sizes = tensor_of(op.w.type).shape[0], tensor_of(op.y.type).shape[2:]
+def build_winograd(
+    op: Convolution,
+    image: ir.Value,
+    tile: int,
+    kernels: Callable[[Array], Array],
+    rewriter: Rewriter,
+) -> Op:
+    """Build a convolution of a blocked image by Winograd's method.
+
+    `kernels` returns the kernels, [outputs, channels, taps…], of the constant that the op has.
+    """
+    _, outputs, *sizes = tensor_of(op.y.type).shape
+    lanes = tensor_of(image.type).shape[-1]
     vectors = max(v for v in (1, 2, 3, 4) if outputs // lanes % v == 0)
 
-    def split(kernels: Array) -> list[Array]:
-        return [cpu.tap_columns(kernels, vectors * lanes)]
+    def split(weight: Array) -> list[Array]:
+        return [cpu.tap_columns(kernels(weight), vectors * lanes)]
 
     (u,) = transformed_parts(op, tile, split, rewriter)
     ends = [
@@ -147,7 +158,8 @@ def _winograd(op: tri.Conv, image: ir.Value, tile: int, lanes: int, rewriter: Re
         for pad, size in zip(op.pads[2:], sizes, strict=True)
     ]
     wide = bordered(image, (*op.pads[:2], *ends))
-    return cpu.BlockedWinogradConv.build(wide, u, op.b, tile=tile, outputs=outputs, sizes=sizes)
+    more: dict[str, Any] = {"tile": tile, "outputs": outputs, "sizes": tuple(sizes)}
+    return cpu.BlockedWinogradConv.build(wide, u, op.b, **more)
 
 
 def bordered(image: ir.Value, pads: Shape, value: float = 0.0) -> ir.Value:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from ....dialects import cpu
@@ -10,11 +11,12 @@ from ....dialects.core.machine import Machine
 from ....dialects.core.mlir import ir
 from ....dialects.core.op import Op
 from ....dialects.core.tensor import Array, Tensor
-from ....dialects.cpu.vnni import VNNI, products_of, vnni_count
+from ....dialects.cpu.vnni import VNNI, products_of, unpack_vnni, vnni_count
 from ....passes.rewriting import NoMatch, Rewriter
 from ..schedule.layout_costs import conv_cost, on_blocks, relayout_cost
 from ..schedule.products import Product
-from .blocked_convs import border_cost, bordered
+from ..schedule.schedule import WINOGRAD
+from .blocked_convs import border_cost, bordered, build_winograd
 from .blocked_forms import Blocks, Form, has_blocked_form
 from .packed_constants import packed_constant
 
@@ -31,6 +33,7 @@ def _dots(op: Dots, blocks: Blocks, rewriter: Rewriter) -> Form:
     images = (0,) if whole else ()
     product = _product(op, vnni_count(x.shape[1], products.count))
     schedule, cost = conv_cost(on_blocks(product), blocks.machine, 0.0)
+    tile, by_tiles = _tiled(op, blocks) if whole else (0, math.inf)
     taken: dict[str, Any] = {**op.attributes, "lanes": blocks.lanes, "rows": schedule.rows}
     taken.pop("block", None)
 
@@ -38,6 +41,8 @@ def _dots(op: Dots, blocks: Blocks, rewriter: Rewriter) -> Form:
         return cpu.pack_kernel_columns(_kernels(op, words), schedule.vectors * blocks.lanes)
 
     def build(blocked: Sequence[ir.Value], rewriter: Rewriter) -> Op:
+        if blocked and by_tiles < cost:
+            return build_winograd(op, blocked[0], tile, lambda words: _halves(op, words), rewriter)
         w = packed_constant(op, op.w, pack, rewriter)
         if not blocked:
             return cpu.BlockedDotConv.build(op.x, w, op.b, **taken)
@@ -48,8 +53,26 @@ def _dots(op: Dots, blocks: Blocks, rewriter: Rewriter) -> Form:
     _, plain = conv_cost(product, blocks.machine, 0.0)
     packing = _packing_cost(op, product, blocks.machine)
     if images:
-        return Form(images, build, plain + packing, cost + border_cost(op, blocks))
+        return Form(images, build, plain + packing, min(cost, by_tiles) + border_cost(op, blocks))
     return Form(images, build, plain + packing, cost + packing)
+
+
+def _tiled(op: Dots, blocks: Blocks) -> tuple[int, float]:
+    """Return the tiles by which Winograd's method convolves a blocked image of bf16, and its cost.
+
+    That multiplies in f32, four times less; without tiles, the cost is infinite.
+    """
+    x = tensor_of(op.x.type)
+    if x.dtype != "bf16":
+        return 0, math.inf
+    wide = on_blocks(replace(_product(op, x.shape[1]), dtype="f32"))
+    schedule, cost = conv_cost(wide, blocks.machine, blocks.error)
+    return (schedule.rows, cost) if schedule.method == WINOGRAD else (0, math.inf)
+
+
+def _halves(op: Dots, words: Array) -> Array:
+    """Return kernels of bf16: [outputs, channels, taps…]."""
+    return unpack_vnni(_kernels(op, words), 1, "bf16", tensor_of(op.x.type).shape[1])
 
 
 def _kernels(op: Dots, words: Array) -> Array:

@@ -8,13 +8,17 @@ from ....dialects.core.mlir import ir
 from ....passes.rewriting import Rewriter
 from .packed_constants import Split, constant_before, packed_parts
 
+Convolution = tri.Conv | cpu.DotConv | cpu.DotPanelConv
 
-def transformed_parts(op: tri.Conv, tile: int, split: Split, rewriter: Rewriter) -> list[ir.Value]:
+
+def transformed_parts(
+    op: Convolution, tile: int, split: Split, rewriter: Rewriter
+) -> list[ir.Value]:
     """Build, before a convolution, its transformed kernels: [count, points, channels, outputs].
 
-    `split` returns the taps of kernels in parts, [count, taps, channels, outputs]. A tile of 4 has
-    36 points for 9 taps, so a package holds the taps. Raises NoMatch where the kernels depend on
-    an input.
+    `split` returns the taps of kernels in parts, [count, taps, channels, outputs]. They are
+    transformed in f32 when a package is loaded: it holds the taps, 9 for the 36 points of a tile
+    of 4. Raises NoMatch where the kernels depend on an input.
     """
     parts = packed_parts(op, op.w, split, rewriter)
     matrix = constant_before(op, cpu.kernel_matrix(tile).astype(np.float32), "transform", rewriter)
@@ -25,6 +29,8 @@ def transformed_parts(op: tri.Conv, tile: int, split: Split, rewriter: Rewriter)
 def _transformed(taps: ir.Value, matrix: ir.Value) -> ir.Value:
     count, size, channels, outputs = tensor_of(taps.type).shape
     rows = tri.Reshape.build(taps, shape=(count, size, channels * outputs)).y
+    if tensor_of(rows.type).dtype != tensor_of(matrix.type).dtype:
+        rows = tri.Cast.build(rows, to=tensor_of(matrix.type).dtype).y
     points = tri.MatMul.build(matrix, rows).y
     shape = (count, tensor_of(matrix.type).shape[0], channels, outputs)
     return tri.Reshape.build(points, shape=shape).y

@@ -6,7 +6,7 @@ for any number of tiles.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial, reduce
 
 from .....dialects import cpu
@@ -14,6 +14,7 @@ from .....dialects.core.sizes.atoms import Size, is_symbolic
 from .....dialects.cpu.packing import even_split
 from .....dialects.cpu.winograd import TRANSFORMS
 from ....element_types import BLOCKED, PACKED, ElementTypes
+from ....kernels.arithmetic import compute_dtype
 from ...kernels.buffer import Buffer, Lanes
 from ...kernels.builder import KernelBuilder
 from ...kernels.epilogue import Epilogue
@@ -34,7 +35,10 @@ AHEAD = 8192
 TILES = ElementTypes(("f32", "f64"), layouts={"x": BLOCKED, "u": PACKED, "y": BLOCKED})
 
 
-@template(cpu.BlockedWinogradConv, types=TILES)
+HALVES = replace(TILES, every=("f16", "bf16"), fields={"u": ("f32",), "b": ("f32",)})
+
+
+@template(cpu.BlockedWinogradConv, types=(TILES, HALVES))
 def lower_blocked_winograd_conv(
     op: cpu.BlockedWinogradConv,
     kernel: KernelBuilder,
@@ -108,8 +112,9 @@ class _Winograd:
         self.across = -(-y.shape[3] // op.tile)  # tiles
         # Rows a vector longer: a distance of a power of two would alias in the cache.
         more = self.lanes.width
-        self.v = kernel.private((self.points, most, self.channels + more), x.dtype)
-        self.m = kernel.private((self.points, most, self.columns + more), x.dtype)
+        self.dtype = compute_dtype(x.dtype)
+        self.v = kernel.private((self.points, most, self.channels + more), self.dtype)
+        self.m = kernel.private((self.points, most, self.columns + more), self.dtype)
 
     def transform(self, image: IndexExpr, start: IndexExpr, count: Size) -> None:
         """Store the transforms of some tiles."""
@@ -133,7 +138,7 @@ class _Winograd:
     ) -> None:
         """Multiply some tiles by the kernels of a panel of outputs, and finish these outputs."""
         tile = fit_tile(
-            self.kernel.machine, self.x.dtype, count, self.columns, block=self.lanes.width
+            self.kernel.machine, self.dtype, count, self.columns, block=self.lanes.width
         )
 
         def point(at: IndexExpr) -> None:
@@ -141,7 +146,7 @@ class _Winograd:
                 count,
                 columns,
                 (self.channels,),
-                self.x.dtype,
+                self.dtype,
                 lambda rows, r, k: self.v.load([at, rows.first + r, *k]),
                 StoredPanel(self.u, (self.channels,), tile, panel * self.points + at, AHEAD),
                 lambda r, c, value, lanes: self.m.store(value, [at, r, c], lanes),

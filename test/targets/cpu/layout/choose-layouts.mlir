@@ -223,16 +223,39 @@ func.func @keeps_bytes_in_parts_of_blocks(%x: tensor<1x16x56x56xui8>) -> tensor<
   return %y : tensor<1x24x56x56xi32>
 }
 
-// So is bf16, of which two fill a word.
+// So is bf16, of which two fill a word. Stride 2 has no tiles.
 // CHECK-LABEL: func.func @blocks_halves
 // CHECK:         "cpu.block"(%arg0) {{.*}} -> tensor<1x4x56x56x16xbf16>
-// CHECK:         "cpu.blocked_dot_conv"{{.*}} -> tensor<1x4x56x56x16xbf16>
-// CHECK:         "tri.relu"({{.*}}tensor<1x4x56x56x16xbf16>
-func.func @blocks_halves(%x: tensor<1x64x56x56xbf16>) -> tensor<1x64x56x56xbf16> {
+// CHECK:         "cpu.blocked_dot_conv"{{.*}} -> tensor<1x4x28x28x16xbf16>
+// CHECK:         "tri.relu"({{.*}}tensor<1x4x28x28x16xbf16>
+func.func @blocks_halves(%x: tensor<1x64x56x56xbf16>) -> tensor<1x64x28x28xbf16> {
+  %w = "tri.constant"() {value = dense<1> : tensor<2x288x32xi32>} : () -> tensor<2x288x32xi32>
+  %b = "tri.constant"() {value = dense<1.0> : tensor<64xf32>} : () -> tensor<64xf32>
+  %y = "cpu.dot_panel_conv"(%x, %w, %b) {dilations = array<i64: 1, 1>, kernel = array<i64: 3, 3>, outputs = 64, pads = array<i64: 1, 1, 1, 1>, strides = array<i64: 2, 2>}
+      : (tensor<1x64x56x56xbf16>, tensor<2x288x32xi32>, tensor<64xf32>) -> tensor<1x64x28x28xbf16>
+  %r = "tri.relu"(%y) : (tensor<1x64x28x28xbf16>) -> tensor<1x64x28x28xbf16>
+  return %r : tensor<1x64x28x28xbf16>
+}
+
+// Tiles of f32 multiply four times less than words do.
+// CHECK-LABEL: func.func @halves_in_tiles
+// CHECK:         %[[U:.*]] = "tri.mat_mul"({{.*}}xf32>) -> tensor<1x36x4096xf32>
+// CHECK:         "cpu.blocked_winograd_conv"({{.*}}tile = 4{{.*}} : (tensor<1x4x58x58x16xbf16>, tensor<1x36x64x64xf32>, tensor<64xf32>) -> tensor<1x4x56x56x16xbf16>
+func.func @halves_in_tiles(%x: tensor<1x64x56x56xbf16>) -> tensor<1x64x56x56xbf16> {
   %w = "tri.constant"() {value = dense<1> : tensor<2x288x32xi32>} : () -> tensor<2x288x32xi32>
   %b = "tri.constant"() {value = dense<1.0> : tensor<64xf32>} : () -> tensor<64xf32>
   %y = "cpu.dot_panel_conv"(%x, %w, %b) {dilations = array<i64: 1, 1>, kernel = array<i64: 3, 3>, outputs = 64, pads = array<i64: 1, 1, 1, 1>, strides = array<i64: 1, 1>}
       : (tensor<1x64x56x56xbf16>, tensor<2x288x32xi32>, tensor<64xf32>) -> tensor<1x64x56x56xbf16>
-  %r = "tri.relu"(%y) : (tensor<1x64x56x56xbf16>) -> tensor<1x64x56x56xbf16>
-  return %r : tensor<1x64x56x56xbf16>
+  return %y : tensor<1x64x56x56xbf16>
+}
+
+// Two tiles of many channels read more transformed kernels than words that they save.
+// CHECK-LABEL: func.func @keeps_words_of_small_maps
+// CHECK:         "cpu.blocked_dot_conv"{{.*}} -> tensor<1x16x7x7x16xbf16>
+func.func @keeps_words_of_small_maps(%x: tensor<1x256x7x7xbf16>) -> tensor<1x256x7x7xbf16> {
+  %w = "tri.constant"() {value = dense<1> : tensor<8x1152x32xi32>} : () -> tensor<8x1152x32xi32>
+  %b = "tri.constant"() {value = dense<1.0> : tensor<256xf32>} : () -> tensor<256xf32>
+  %y = "cpu.dot_panel_conv"(%x, %w, %b) {dilations = array<i64: 1, 1>, kernel = array<i64: 3, 3>, outputs = 256, pads = array<i64: 1, 1, 1, 1>, strides = array<i64: 1, 1>}
+      : (tensor<1x256x7x7xbf16>, tensor<8x1152x32xi32>, tensor<256xf32>) -> tensor<1x256x7x7xbf16>
+  return %y : tensor<1x256x7x7xbf16>
 }
