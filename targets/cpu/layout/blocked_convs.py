@@ -159,7 +159,10 @@ def build_winograd(
     ]
     wide = bordered(image, (*op.pads[:2], *ends))
     more: dict[str, Any] = {"tile": tile, "outputs": outputs, "sizes": tuple(sizes)}
-    return cpu.BlockedWinogradConv.build(wide, u, op.b, **more)
+    b = op.b
+    if b is not None and tensor_of(b.type).dtype != tensor_of(u.type).dtype:
+        b = tri.Cast.build(b, to=tensor_of(u.type).dtype).y
+    return cpu.BlockedWinogradConv.build(wide, u, b, **more)
 
 
 def bordered(image: ir.Value, pads: Shape, value: float = 0.0) -> ir.Value:

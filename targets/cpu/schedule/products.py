@@ -51,7 +51,7 @@ class Product:
         """Return whether Winograd's method computes this convolution."""
         square = self.taps == (TAPS, TAPS)
         suits = square and self.plain and self.group == 1
-        return suits and self.dtype == "f32"
+        return suits and (self.dtype == "f32" or (self.blocked and self.is_widened))
 
     @property
     def panels_suit(self) -> bool:

@@ -259,3 +259,15 @@ func.func @keeps_words_of_small_maps(%x: tensor<1x256x7x7xbf16>) -> tensor<1x256
       : (tensor<1x256x7x7xbf16>, tensor<8x1152x32xi32>, tensor<256xf32>) -> tensor<1x256x7x7xbf16>
   return %y : tensor<1x256x7x7xbf16>
 }
+
+// Tiles of f16 are widened, too; their bias is.
+// CHECK-LABEL: func.func @tiles_of_f16
+// CHECK:         %[[B:.*]] = "tri.cast"({{.*}}tensor<64xf32>
+// CHECK:         "cpu.blocked_winograd_conv"({{.*}}%[[B]]) {{.*}} : (tensor<1x4x58x58x16xf16>, tensor<1x36x64x64xf32>, tensor<64xf32>) -> tensor<1x4x56x56x16xf16>
+func.func @tiles_of_f16(%x: tensor<1x64x56x56xf16>) -> tensor<1x64x56x56xf16> {
+  %w = "tri.constant"() {value = dense<1.0> : tensor<64x64x3x3xf16>} : () -> tensor<64x64x3x3xf16>
+  %b = "tri.constant"() {value = dense<1.0> : tensor<64xf16>} : () -> tensor<64xf16>
+  %y = "tri.conv"(%x, %w, %b) {dilations = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, strides = array<i64: 1, 1>}
+      : (tensor<1x64x56x56xf16>, tensor<64x64x3x3xf16>, tensor<64xf16>) -> tensor<1x64x56x56xf16>
+  return %y : tensor<1x64x56x56xf16>
+}
