@@ -8,6 +8,7 @@ from .fold.fold_batch_norm import FoldBatchNorm
 from .fold.fold_casts import FoldCasts
 from .fold.fold_constants import FoldConstants
 from .fold.fold_dead_taps import FoldDeadTaps
+from .fold.fold_limits import FoldLimits
 from .fold.fold_pad import FoldPad
 from .fold.fold_repeated_heads import FoldRepeatedHeads
 from .fold.fold_scale import FoldScale
@@ -46,6 +47,7 @@ ARITHMETIC: tuple[Pass, ...] = (Decompose(ops=QUANTISED), ExposeStorage())
 
 SIMPLIFY: tuple[Pass, ...] = (
     Decompose(ops=WHOLE),  # first: all other passes look at the parts
+    FoldLimits(),  # early: products are scaled only once then
     SinkDequantize(),  # before constants are folded: weights are still integers
     HoistGather(),
     FoldBatchNorm(alone=False),  # early: there are fewer ops for what follows
