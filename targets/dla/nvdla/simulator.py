@@ -41,7 +41,7 @@ from .pixels import pixel_format
 from .reference import bdma, cdp, convolution, pdp, pixels, rubik, sdp, winograd
 from .reference.compressed import decompress
 from .reference.lookup import table_fault
-from .stage_operands import stage_operands
+from .stage_operands import elements_of_operands, stage_operands
 from .surfaces import Array, unpack_weights
 from .winograd_weights import unpack_winograd_weights
 
@@ -312,5 +312,5 @@ class _TaskRun:
         stage = getattr(operation, name)
         in_memory = stage.enable and stage.kind and stage.mode != sdp.PER_LAYER
         memory = self.memories.bytes_of(self.task, cube) if in_memory else None
-        elements = self.memories.configuration.atom_elements(Precision(operation.source_precision))
+        elements = elements_of_operands(operation, self.memories.configuration)
         return stage_operands(stage, cube, memory, source.shape, elements)

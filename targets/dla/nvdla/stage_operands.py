@@ -3,8 +3,9 @@
 import numpy as np
 import numpy.typing as npt
 
-from .format.network import Cube
-from .format.operations import SdpStage
+from .configuration import Configuration
+from .format.network import Cube, Precision
+from .format.operations import SdpOperation, SdpStage
 from .reference.arithmetic import Integers
 from .reference.stages import ALU, BOTH, MULTIPLY, PER_ELEMENT, PER_LAYER, Operands
 from .surfaces import SurfaceLayout, view_atoms
@@ -17,7 +18,7 @@ def stage_operands(
 ) -> Operands:
     """Return the operands of a stage for data [C, H, W], which broadcast to that shape.
 
-    The memory starts at the cube; None is for a stage that has none. An atom of the data has some
+    The memory starts at the cube; None is for a stage that has none. An atom has operands for some
     `elements`. Where a stage has two operands, those of the ALU and of the multiplier alternate.
     Raises ValueError for a cube that is too small or of another shape.
     """
@@ -34,8 +35,15 @@ def stage_operands(
     return _used(stage, values[0], values[-1])
 
 
+def elements_of_operands(operation: SdpOperation, configuration: Configuration) -> int:
+    """Return for how many elements an atom has operands: of int8 where a result is int8."""
+    is_int8 = operation.destination_precision == Precision.INT8
+    precision = Precision.INT8 if is_int8 else Precision(operation.source_precision)
+    return configuration.atom_elements(precision)
+
+
 def operand_layout(cube: Cube, elements: int, stage: SdpStage) -> SurfaceLayout:
-    """Return the layout of the operands for each element of data with `elements` in an atom."""
+    """Return the layout of the operands for each element of data, `elements` in an atom."""
     atom = elements * _count(stage) * _dtype(stage).itemsize
     strides = cube.line_stride, cube.surface_stride
     return SurfaceLayout(cube.channels, cube.height, cube.width, atom, elements, *strides)

@@ -26,7 +26,7 @@ from ..format.operations import (
 )
 from ..pixels import ImageLayout
 from ..reference.stages import PER_ELEMENT
-from ..stage_operands import operand_layout
+from ..stage_operands import elements_of_operands, operand_layout
 from ..surfaces import SurfaceLayout, layout_of
 from .features import features_of, images_of, precisions_of
 
@@ -157,7 +157,8 @@ def _cubes(
         elif stage.enable and stage.kind and stage.mode:
             layout = None
             if stage.mode == PER_ELEMENT:
-                elements = configuration.atom_elements(Precision(source))
+                assert isinstance(descriptor, SdpOperation)
+                elements = elements_of_operands(descriptor, configuration)
                 layout = operand_layout(cube, elements, stage)
             yield name, cube, layout
 

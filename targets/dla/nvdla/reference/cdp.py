@@ -12,6 +12,8 @@ from .cdp_fp16 import normalize_fp16
 from .lookup import Table, choose, find, outside, signed, tables
 
 _VALUE_BITS = 38
+_INPUT_SHIFT_BITS = 5
+_OUTPUT_OFFSET_BITS = 25
 _FRACTION_BITS = 16
 _BITS = {Precision.INT8: 8, Precision.INT16: 16}
 _RESULT_BITS = 16
@@ -41,11 +43,14 @@ def normalize(
     bits = _BITS[Precision(operation.input_precision)]
     converter = operation.input_converter
     converter = replace(converter, offset=signed(converter.offset, bits))
-    values = saturate(convert(image.astype(np.int64), converter), bits + 1)
+    values = saturate(convert(image.astype(np.int64), converter, _INPUT_SHIFT_BITS), bits + 1)
     sums = values if operation.bypass_square_sum else _sums(values * values, operation.local_size)
     factors = _factors(sums, lut)
     results = factors if operation.bypass_output_multiplier else factors * values
-    return saturate(convert(results, operation.output_converter), bits)
+    converter = operation.output_converter
+    if bits == 8:
+        converter = replace(converter, offset=signed(converter.offset, _OUTPUT_OFFSET_BITS))
+    return saturate(convert(results, converter), bits)
 
 
 def _sums(squares: Integers, size: int) -> Integers:

@@ -7,11 +7,9 @@ import numpy.typing as npt
 
 from ..format.network import Precision
 from ..format.operations import ConvOperation
-from .arithmetic import Integers, saturate, shift_right
-from .convolution import CHANNELS_AT_ONCE, convolve
-from .floats import float16_of, from_integers
+from .arithmetic import Integers
+from .convolution import CHANNELS_AT_ONCE, convert_input, convolve, pad_value
 
-_CONVERTED_BITS = 17
 _DTYPES = {Precision.INT8: np.int8, Precision.INT16: np.int16, Precision.FP16: np.float16}
 Pixels = npt.NDArray[np.generic]
 
@@ -43,25 +41,18 @@ def convert_pixels(pixels: Pixels, operation: ConvOperation) -> Pixels:
     With the converter they are (v - offset) * scale >> truncate, in the range of that precision;
     means replace the offset, one for each channel. Without it, and in fp16, bits stay as they are.
     """
-    target = Precision(operation.output_precision)
-    converter = operation.input_converter
-    if not converter.enable or operation.input_precision == Precision.FP16:
+    if not operation.input_converter.enable or operation.input_precision == Precision.FP16:
         return pixels.view(_DTYPES[Precision(operation.input_precision)])
     signed = np.int8 if pixels.dtype.itemsize == 1 else np.int16
     values = (pixels.view(signed) if operation.pixel_override else pixels).astype(np.int64)
-    differences = values - _offsets(operation, len(pixels))[:, None, None]
-    scaled = shift_right(differences * converter.scale, converter.truncate & 63)
-    results = saturate(scaled, _CONVERTED_BITS)
-    if target == Precision.FP16:
-        return float16_of(from_integers(results))
-    return saturate(results, 8 * target.bytes).astype(_DTYPES[target])
+    return convert_input(values, operation, _offsets(operation, len(pixels))[:, None, None])
 
 
 def _offsets(operation: ConvOperation, channels: int) -> Integers:
-    """Return what is subtracted from each channel; registers have 16 bits."""
+    """Return what is subtracted from each channel."""
     means = operation.mean_ry, operation.mean_gu, operation.mean_bv, operation.mean_ax
     found = means if operation.mean_format else (operation.input_converter.offset,) * 4
-    return np.array(found[:channels], np.int64).astype(np.int16).astype(np.int64)
+    return np.array(found[:channels], np.int64)
 
 
 def convolve_pixels(
@@ -105,7 +96,9 @@ def _windows(image: Pixels, operation: ConvOperation, columns: int, rows: int) -
     """Return the pixels of each window, [R, S * C, H', W']; rows behind the image are 0."""
     top, left = operation.pad_top, operation.pad_left
     pads = ((0, 0), (top, operation.pad_bottom), (left, operation.pad_right))
-    padded = np.pad(image.view(f"i{image.dtype.itemsize}"), pads, constant_values=_pad(operation))
+    padded = np.pad(
+        image.view(f"i{image.dtype.itemsize}"), pads, constant_values=pad_value(operation)
+    )
     needed = operation.stride_y * (operation.height_cmac - 1) + rows
     more = max(0, needed - padded.shape[1])
     padded = np.pad(padded, ((0, 0), (0, more), (0, 0))).view(image.dtype)
@@ -117,10 +110,3 @@ def _windows(image: Pixels, operation: ConvOperation, columns: int, rows: int) -
             across = slice(s, s + operation.stride_x * (width - 1) + 1, operation.stride_x)
             found[r, s] = padded[:, down, across]
     return found.reshape(rows, columns * len(image), height, width)
-
-
-def _pad(operation: ConvOperation) -> int:
-    """Return the value of pads: the low bits that the precision has."""
-    bits = 8 * Precision(operation.output_precision).bytes
-    low = operation.pad_value & (1 << bits) - 1
-    return low - (1 << bits) if low >> bits - 1 else low

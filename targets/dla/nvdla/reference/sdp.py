@@ -5,7 +5,7 @@ import numpy.typing as npt
 
 from ..format.network import Precision
 from ..format.operations import Converter, Lut, SdpOperation, SdpStage
-from .arithmetic import ACCUMULATOR_BITS, Integers, convert, saturate, shift_right
+from .arithmetic import ACCUMULATOR_BITS, Integers, convert, low_bits, saturate, shift_right
 from .floats import float16_of, from_integers
 from .lookup import Table, choose, find, outside, tables
 from .sdp_fp16 import process_fp16
@@ -20,14 +20,15 @@ from .stages import (
     PER_LAYER,
     PRELU,
     RELU,
-    SUM,
     TABLE,
     Operands,
 )
 from .stages import MULTIPLY as MULTIPLY
 from .stages import PER_CHANNEL as PER_CHANNEL
+from .stages import SUM as SUM
 
-_SHIFT_BITS = 6
+_SHIFTS = 63
+_OPERAND_BITS = 16
 _FRACTION_BITS = 35
 _RESULT_BITS = {Precision.INT8: 8, Precision.INT16: 16, Precision.FP16: 17}
 
@@ -39,28 +40,23 @@ def unsupported(operation: SdpOperation) -> str | None:
         return "conversion of fp16 to int8"
     if operation.conv_mode > 1:
         return f"mode {operation.conv_mode} of convolutions"
-    if operation.y.enable and operation.y.activation == RELU:
-        return "ReLU in stage Y"
-    for stage in (operation.x1, operation.x2):
-        if stage.enable and stage.activation == TABLE:
-            return "a look-up table in a stage X"
-        operands = max(abs(stage.alu_operand), abs(stage.mul_operand))
-        is_integer = operation.source_precision != Precision.FP16
-        if stage.enable and stage.mode == PER_LAYER and is_integer and operands >> 15:
-            return "operands of more than 16 bits in a stage X"
     stages = (operation.x1, operation.x2, operation.y)
+    if any(map(_compares, stages if ends[0] == Precision.FP16 else stages[2:])):
+        return "comparison"
     return next((reason for each in stages if (reason := _unsupported(each))), None)
+
+
+def _compares(stage: SdpStage) -> bool:
+    return bool(stage.enable and stage.kind & ALU and stage.alu == EQUAL)
 
 
 def _unsupported(stage: SdpStage) -> str | None:
     if not stage.enable:
         return None
-    if stage.kind & ALU and stage.alu >= EQUAL:
-        return "comparison"
+    if stage.kind & ALU and stage.alu > EQUAL:
+        return f"ALU {stage.alu} of a stage"
     if stage.kind > BOTH or stage.mode > PER_ELEMENT or stage.activation > PRELU:
         return f"kind {stage.kind}, mode {stage.mode}, activation {stage.activation} of a stage"
-    if max(stage.shift, stage.truncate) >> _SHIFT_BITS:
-        return "shifts by more than 63"
     return None
 
 
@@ -76,7 +72,7 @@ def process(
 
     They are int64 in the range of the destination, float16, or int16 of fp16. The converter of
     integers is always used, as the firmware does. The table is for a stage Y that has one as its
-    activation.
+    activation; a table has no effect in a stage X, ReLU none in stage Y.
     """
     if operation.source_precision == Precision.FP16:
         return process_fp16(values, operation, x1, x2, y, lut)
@@ -96,17 +92,20 @@ def process(
 
 
 def _stage_x(values: Integers, stage: SdpStage, operands: Operands) -> Integers:
-    """ALU, multiplier, right shift, activation; PReLU multiplies and shifts negatives alone."""
+    """ALU, multiplier, right shift, activation; PReLU multiplies and shifts negatives alone.
+
+    Operands have 16 bits, shifts 6. Sums have 33 bits; PReLU hands on the low 32 of positive ones.
+    """
     if operands.alu is not None:
-        operand = saturate(operands.alu << min(stage.shift, ACCUMULATOR_BITS), ACCUMULATOR_BITS)
-        values = _alu(values, operand, stage.alu)
-    if operands.multiplier is None:
-        results = shift_right(values, stage.truncate)
-    else:
-        results = shift_right(values * operands.multiplier, stage.truncate)
-        if stage.activation == PRELU:
-            results = np.where(values < 0, results, values)
-    results = saturate(results, ACCUMULATOR_BITS)
+        left = min(stage.shift & _SHIFTS, ACCUMULATOR_BITS)
+        shifted = low_bits(operands.alu, _OPERAND_BITS) << left
+        values = _alu(values, saturate(shifted, ACCUMULATOR_BITS), stage.alu)
+    factor = 1
+    if operands.multiplier is not None:
+        factor = low_bits(operands.multiplier, _OPERAND_BITS)
+    results = saturate(shift_right(values * factor, stage.truncate & _SHIFTS), ACCUMULATOR_BITS)
+    if stage.activation == PRELU and operands.multiplier is not None:
+        results = np.where(values < 0, results, low_bits(values, ACCUMULATOR_BITS))
     return np.maximum(results, 0) if stage.activation == RELU else results
 
 
@@ -129,7 +128,8 @@ def _converted(operand: Integers, stage: SdpStage, converter: Converter) -> Inte
 
 
 def _alu(values: Integers, operand: Integers, kind: int) -> Integers:
-    return {SUM: np.add, MAX: np.maximum, MIN: np.minimum}[kind](values, operand)
+    """Add if the operation is neither maximum nor minimum, as a stage X does to compare."""
+    return {MAX: np.maximum, MIN: np.minimum}.get(kind, np.add)(values, operand)
 
 
 def look_up(values: Integers, lut: Lut) -> Integers:

@@ -1,8 +1,9 @@
 """Winograd convolutions of integers: 2x2 results of a 3x3 kernel from 4x4 transformed pixels.
 
-Pixels are transformed in 18 bits, shifted and saturated to the bits of the input: that may lose
-bits. Products are added over the channels, and transformed to results, exactly. Strides make phases
-of pixels channels, so that a kernel of up to 3 x 3 strides has 3x3 taps.
+A converter of the input has no effect. Pixels are transformed in 18 bits, shifted and saturated to
+the bits of the input: that may lose bits. Products are added over the channels, and transformed to
+results, exactly. Strides make phases of pixels channels, so that a kernel of up to 3 x 3 strides
+has 3x3 taps.
 """
 
 import numpy as np
@@ -10,9 +11,11 @@ import numpy.typing as npt
 
 from ..format.network import Precision
 from ..format.operations import ConvOperation
-from .arithmetic import ACCUMULATOR_BITS, Integers, saturate, shift_right
+from .arithmetic import Integers, saturate, shift_right
+from .convolution import clip, pad_value
 
 TRANSFORMED = 4
+_SHIFTS = 3
 _DATA = np.array([[1, 0, -1, 0], [0, 1, 1, 0], [0, -1, 1, 0], [0, 1, 0, -1]])
 """It transforms rows, and its transpose columns, of 4x4 pixels."""
 
@@ -28,8 +31,8 @@ def unsupported_winograd(operation: ConvOperation) -> str | None:
         return "Winograd with dilation"
     if operation.batch > 1:
         return "Winograd with a batch"
-    if operation.input_converter.enable:
-        return "Winograd with conversion of the input"
+    if operation.input_precision != operation.output_precision:
+        return "conversion of the precision of the input"
     return None
 
 
@@ -46,15 +49,14 @@ def convolve_winograd(
     tiles = windows[:, :height:2, :width:2]
     transformed = _DATA @ tiles @ _DATA.T
     bits = 8 * Precision(operation.input_precision).bytes
-    data = saturate(shift_right(transformed, operation.pra_truncate), bits)
+    data = saturate(shift_right(transformed, operation.pra_truncate & _SHIFTS), bits)
     # Sums of products of 16 bits over up to 8192 channels are exact in float64.
     places = data.transpose(3, 4, 0, 1, 2).reshape(16, len(phases), -1).astype(np.float64)
     kernels = weights.transpose(2, 3, 0, 1).reshape(16, *weights.shape[:2]).astype(np.float64)
     sums = (kernels @ places).astype(np.int64).reshape(4, 4, len(weights), *tiles.shape[1:3])
     results = _RESULT @ sums.transpose(2, 3, 4, 0, 1) @ _RESULT.T
     values = results.transpose(0, 1, 3, 2, 4).reshape(len(weights), height, width)
-    shifted = shift_right(values, operation.output_converter.truncate)
-    return saturate(shifted, ACCUMULATOR_BITS)
+    return clip(values, operation)
 
 
 def _phases(image: Integers, operation: ConvOperation, channels: int) -> Integers:
@@ -66,6 +68,6 @@ def _phases(image: Integers, operation: ConvOperation, channels: int) -> Integer
         (operation.pad_top, operation.pad_bottom),
         (operation.pad_left, operation.pad_right),
     )
-    padded = np.pad(image, pads, constant_values=operation.pad_value)
+    padded = np.pad(image, pads, constant_values=pad_value(operation))
     parts = [padded[:, y::down, x::across] for y in range(down) for x in range(across)]
     return np.concatenate(parts)

@@ -68,7 +68,7 @@ CASES: dict[str, tuple[str, tuple[int, ...], dict[str, Any], int]] = {
     ),
     "normalized": (
         "a = Conv (x, w) c = BatchNormalization(a, s, b, m, v) y = Clip(c, low, high)",
-        *((1, 20, 6, 5), {"w": drawn(7, 20, 1, 1), "s": drawn(7), "b": drawn(7), "m": drawn(7)}, 2),
+        *((1, 20, 6, 5), {"w": drawn(7, 20, 1, 1), "s": drawn(7), "b": drawn(7), "m": drawn(7)}, 3),
     ),
     "product": (
         "p = MaxPool <kernel_shape = [3, 3], strides = [2, 2], pads = [1, 1, 1, 1]> (x)"
