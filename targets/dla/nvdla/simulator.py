@@ -244,7 +244,7 @@ class _TaskRun:
             weights = self._weights(descriptor, surface)
             block = self.memories.configuration.macs_channels
             if descriptor.mode:
-                return winograd.convolve_winograd(source, weights, descriptor)
+                return winograd.convolve_winograd(source, weights, descriptor, block)
             if pixel_format(descriptor.data_format) is None:
                 return convolution.convolve(source, weights, descriptor, block)
             return pixels.convolve_pixels(source, weights, descriptor, block)

@@ -79,9 +79,13 @@ class Sums:
     exponent: Bits
 
 
-def sums_of_products(weights: Bits, data: Bits) -> Sums:
-    """Return the sums [K, P] over C of the products of fp16 weights [K, C] and data [C, P]."""
-    shape = len(weights), data.shape[1]
+def sums_of_products(weights: Bits, data: Bits, signs: Bits | None = None) -> Sums:
+    """Return the sums [K, P] over C of the products of fp16 weights [K, C] and data [C, P].
+
+    With signs [R, C], each 1, -1 or 0, they are [K, R, P]: the products are added with these.
+    """
+    rows = () if signs is None else (len(signs),)
+    shape = len(weights), *rows, data.shape[1]
     sums = Sums(np.zeros(shape, np.int64), np.zeros(shape, np.int64))
     operand = Operand.of(data)
     width = max(1, _CHUNK // (_KERNELS * len(data)))
@@ -91,13 +95,13 @@ def sums_of_products(weights: Bits, data: Bits) -> Sums:
         digits = _digits(part)
         for first in range(0, data.shape[1], width):
             places = slice(first, first + width)
-            one = _sums(part, digits, operand.places(places))
-            sums.mantissa[kernels, places] = one.mantissa
-            sums.exponent[kernels, places] = one.exponent
+            one = _sums(part, digits, operand.places(places), signs)
+            sums.mantissa[kernels, ..., places] = one.mantissa
+            sums.exponent[kernels, ..., places] = one.exponent
     return _with_nans(sums, weights, data)
 
 
-def _sums(weights: Operand, digits: Sequence[Digit], data: Operand) -> Sums:
+def _sums(weights: Operand, digits: Sequence[Digit], data: Operand, signs: Bits | None) -> Sums:
     used = weights.used[:, :, None] & data.used
     exponents = np.where(used, weights.exponent[:, :, None] + data.exponent, 0)
     largest = exponents.max(1, keepdims=True)
@@ -106,8 +110,10 @@ def _sums(weights: Operand, digits: Sequence[Digit], data: Operand) -> Sums:
     count = np.minimum(shifts, _GONE - 1).astype(np.uint32)
     terms = (first >> count) + (second >> count) - (_OFFSET >> count)
     terms[~used | (shifts >= _GONE)] = 0
-    total = terms.view(np.int32).sum(1, dtype=np.int64)
-    return Sums(total, 4 * largest[:, 0].astype(np.int64))
+    exponent = 4 * largest.astype(np.int64)
+    if signs is None:
+        return Sums(terms.view(np.int32).sum(1, dtype=np.int64), exponent[:, 0])
+    return Sums(signs @ terms.view(np.int32).astype(np.int64), exponent)
 
 
 def _product_parts(digits: Sequence[Digit], data: Operand) -> tuple[Words, Words]:
@@ -167,13 +173,15 @@ def _with_nans(sums: Sums, weights: Bits, data: Bits) -> Sums:
     if not (nan_weights.any() or nan_data.any()):
         return sums
     first = np.take_along_axis(data, nan_data.argmax(0)[None], 0)[0]
-    chosen = np.broadcast_to(first, sums.mantissa.shape)
+    chosen = np.broadcast_to(first, (len(weights), len(first)))
     own = np.take_along_axis(weights, nan_weights.argmax(1)[:, None], 1)
     has_own = nan_weights.any(1, keepdims=True)
     chosen = np.where(has_own, own, chosen)
     is_nan = has_own | nan_data.any(0, keepdims=True)
     sign, _, mantissa = FP16.split(chosen)
     value = (mantissa - (sign << FP16.mantissa)) << _MANTISSA_BITS
+    if sums.mantissa.ndim > 2:
+        value, is_nan = np.expand_dims(value, 1), np.expand_dims(is_nan, 1)
     return Sums(
         np.where(is_nan, value, sums.mantissa), np.where(is_nan, NAN_EXPONENT, sums.exponent)
     )

@@ -1,8 +1,8 @@
-"""Winograd convolutions of integers: 2x2 results of a 3x3 kernel from 4x4 transformed pixels.
+"""Winograd convolutions: 2x2 results of a 3x3 kernel from 4x4 transformed pixels.
 
-A converter of the input has no effect. Pixels are transformed in 18 bits, shifted and saturated to
-the bits of the input: that may lose bits. Products are added over the channels, and transformed to
-results, exactly. Strides make phases of pixels channels, so that a kernel of up to 3 x 3 strides
+A converter of the input has no effect. Integers are transformed in 18 bits, shifted and saturated
+to the bits of the input: that may lose bits. Products are added over the channels, and transformed
+to results, exactly. Strides make phases of pixels channels, so that a kernel of up to 3 x 3 strides
 has 3x3 taps.
 """
 
@@ -12,7 +12,9 @@ import numpy.typing as npt
 from ..format.network import Precision
 from ..format.operations import ConvOperation
 from .arithmetic import Integers, saturate, shift_right
-from .convolution import clip, pad_value
+from .convolution import CHANNELS_AT_ONCE, clip, pad_value
+from .floats import bits_of
+from .winograd_fp16 import sums_fp16
 
 TRANSFORMED = 4
 _SHIFTS = 3
@@ -25,8 +27,6 @@ _RESULT = np.array([[1, 1, 1, 0], [0, 1, -1, -1]])
 
 def unsupported_winograd(operation: ConvOperation) -> str | None:
     """Explain what of a Winograd convolution is not computed here, None if all is."""
-    if operation.input_precision == Precision.FP16:
-        return "Winograd in fp16"
     if operation.dilation_x != 1 or operation.dilation_y != 1:
         return "Winograd with dilation"
     if operation.batch > 1:
@@ -37,16 +37,25 @@ def unsupported_winograd(operation: ConvOperation) -> str | None:
 
 
 def convolve_winograd(
-    image: npt.NDArray[np.generic], weights: npt.NDArray[np.generic], operation: ConvOperation
-) -> Integers:
+    image: npt.NDArray[np.generic],
+    weights: npt.NDArray[np.generic],
+    operation: ConvOperation,
+    block: int = CHANNELS_AT_ONCE,
+) -> npt.NDArray[np.generic]:
     """Return the accumulators [K, H', W'] of an image [C, H, W] and weights [K, C', 4, 4].
 
-    C' is the channels of all phases of strides, each filled up with zeros.
+    C' is the channels of all phases of strides, each filled up with zeros. They are int64, or
+    float32 for fp16, whose result depends on the `block` of products that are summed at once.
     """
-    phases = _phases(image.astype(np.int64), operation, weights.shape[1])
+    halves = operation.input_precision == Precision.FP16
+    pixels = bits_of(image) if halves else image.astype(np.int64)
+    phases = _phases(pixels, operation, weights.shape[1])
     height, width = operation.height_cmac, operation.width_cmac
     windows = np.lib.stride_tricks.sliding_window_view(phases, (TRANSFORMED,) * 2, (1, 2))
     tiles = windows[:, :height:2, :width:2]
+    if halves:
+        results = sums_fp16(tiles & 0xFFFF, bits_of(weights), _RESULT, block)
+        return results.transpose(0, 3, 1, 4, 2).reshape(len(weights), height, width)
     transformed = _DATA @ tiles @ _DATA.T
     bits = 8 * Precision(operation.input_precision).bytes
     data = saturate(shift_right(transformed, operation.pra_truncate & _SHIFTS), bits)

@@ -42,25 +42,31 @@ def product_in_two_parts(weight: int, datum: int, negative: bool) -> list[int]:
 
 def sum_of_products(weights: list[int], data: list[int]) -> tuple[int, int]:
     """Return exponent and mantissa of a sum; its value is mantissa * 2**(exponent - 50)."""
+    exponent, terms = products(weights, data)
+    return exponent, sum(terms) if exponent < 63 else terms[0]
+
+
+def products(weights: list[int], data: list[int]) -> tuple[int, list[int]]:
+    """Return the exponent of all products, and their mantissas; each is the NaN if there is one."""
     for number in (*weights, *data):
         sign, exponent, mantissa = parts(number)
         if exponent == 31 and mantissa:
-            return 63, (mantissa << 27) - (sign << 37)
-    found: list[tuple[int, int, int, bool]] = []
-    for weight, datum in zip(weights, data, strict=True):
+            return 63, [(mantissa << 27) - (sign << 37)] * len(weights)
+    found: dict[int, tuple[int, int, int, bool]] = {}
+    for number, (weight, datum) in enumerate(zip(weights, data, strict=True)):
         if weight & 0x7FFF and datum & 0x7FFF:
             (s, e, m), (t, f, n) = parts(weight), parts(datum)
             left = (m | (1024 if e else 0)) << ((e & 3) if e else 1)
             right = (n | (1024 if f else 0)) << ((f & 3) if f else 1)
-            found.append(((e >> 2) + (f >> 2), left, right, s != t))
-    largest = max((each[0] for each in found), default=0)
-    total = 0
-    for exponent, left, right, negative in found:
+            found[number] = ((e >> 2) + (f >> 2), left, right, s != t)
+    largest = max((each[0] for each in found.values()), default=0)
+    terms = [0] * len(weights)
+    for number, (exponent, left, right, negative) in found.items():
         shift = 4 * (largest - exponent)
         if shift < 32:
             first, second = product_in_two_parts(left, right, negative)
-            total += (first >> shift) + (second >> shift) - (0x5555_0000 >> shift)
-    return 4 * largest, total
+            terms[number] = (first >> shift) + (second >> shift) - (0x5555_0000 >> shift)
+    return 4 * largest, terms
 
 
 def accumulate(accumulator: tuple[int, int], addend: tuple[int, int]) -> tuple[int, int]:

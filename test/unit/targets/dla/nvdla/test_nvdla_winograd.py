@@ -4,7 +4,9 @@ Weights are transformed by twice the matrix that is usual, so that they are inte
 times those of a direct convolution.
 """
 
+import math
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -21,10 +23,12 @@ from trivium.targets.dla.nvdla.format.operations import (
     SdpSurface,
 )
 from trivium.targets.dla.nvdla.lint.linter import lint
+from trivium.targets.dla.nvdla.reference.winograd import convolve_winograd
 from trivium.targets.dla.nvdla.simulator import run
 from trivium.targets.dla.nvdla.surfaces import dense, pack
 from trivium.targets.dla.nvdla.timing.cycles import cost_of
 from trivium.targets.dla.nvdla.winograd_weights import pack_winograd_weights
+from trivium.test.unit.targets.dla.nvdla import fp16_by_hand as by_hand
 from trivium.test.unit.targets.dla.nvdla.descriptor_edits import changed
 from trivium.test.unit.targets.dla.nvdla.handmade import (
     TABLES,
@@ -53,7 +57,7 @@ def winograd(
     image: np.ndarray, weights: np.ndarray, stride: int = 1, pad: int = 1, **values
 ) -> Loadable:
     """Return a Winograd convolution of an image [C, H, W], padded to whole tiles."""
-    precision = INT8 if image.dtype == np.int8 else INT16
+    precision = {"int8": INT8, "int16": INT16, "float16": FP16}[image.dtype.name]
     channels, height, width = image.shape
     atom = FULL.atom_elements(precision)
     filled = -(-channels // atom) * atom
@@ -127,18 +131,21 @@ def direct(image: np.ndarray, weights: np.ndarray, stride: int, pad: int, value:
     return np.einsum("kcrs,chwrs->khw", weights, windows[:, ::stride, ::stride])
 
 
-@pytest.mark.parametrize("dtype", [np.int8, np.int16])
+@pytest.mark.parametrize("dtype", [np.int8, np.int16, np.float16])
 @pytest.mark.parametrize(("stride", "size"), [(1, 3), (2, 5), (3, 7)])
 def test_it_is_a_direct_convolution_where_no_bits_are_lost(
     stride: int, size: int, dtype: type
 ) -> None:
     rng = np.random.default_rng(stride)
-    most = 31 if dtype == np.int8 else 4000
+    most = {np.int8: 31, np.int16: 4000, np.float16: 200}[dtype]
     image = rng.integers(-most, most + 1, (5, 11, 14)).astype(dtype)
     weights = rng.integers(-3, 4, (37, 5, size, size))
-    found = sums(winograd(image, weights, stride, size // 2, pad_value=-7))
+    pad = int(np.array(-7, dtype).view(f"i{image.itemsize}"))
+    found = sums(winograd(image, weights, stride, size // 2, pad_value=pad))
     expected = direct(image, weights, stride, size // 2, -7)
-    assert np.array_equal(found[:, : expected.shape[1], : expected.shape[2]], 4 * expected)
+    # Parts of a product of fp16 are shifted each for itself, which takes far less than a half.
+    found = np.rint(found[:, : expected.shape[1], : expected.shape[2]])
+    assert np.array_equal(found, 4 * expected)
 
 
 def test_what_is_lost_is_rounded_and_saturated_before_products() -> None:
@@ -164,6 +171,58 @@ def test_what_is_lost_is_rounded_and_saturated_before_products() -> None:
                 signs[y][r] * signs[x][s] * products[r, s] for r, s in np.ndindex(4, 4)
             )
     assert np.array_equal(found[0, 2:4, 2:4], expected)
+
+
+LARGEST = Fraction(2**32 - 2**21)
+"""The largest number of 17 bits, which stands for infinity."""
+
+
+def in_17_bits(value: Fraction) -> Fraction:
+    """Return the nearest number with a mantissa of 11 bits, ties to even."""
+    if not value:
+        return value
+    unit = Fraction(2) ** (math.frexp(float(value))[1] - 11)
+    return max(min(round(value / unit) * unit, LARGEST), -LARGEST)
+
+
+@pytest.mark.parametrize("has_nan", [False, True])
+def test_halves_are_transformed_in_17_bits_and_all_places_summed_at_once(has_nan: bool) -> None:
+    """A single tile of 8 channels, in two steps of 4: number by number with fractions."""
+    rng = np.random.default_rng(6)
+    image = (rng.normal(size=(8, 4, 4)) * 2.0 ** rng.integers(-6, 7, (8, 4, 4))).astype("<f2")
+    weights = (rng.normal(size=(3, 8, 4, 4)) * 2.0 ** rng.integers(-9, 3, (3, 8, 4, 4))).astype(
+        "<f2"
+    )
+    if has_nan:
+        weights[1, 5, 2, 3], image[6, 1, 1] = np.nan, np.inf
+
+    def turned(a, b, c, d):
+        return [in_17_bits(value) for value in (a - c, b + c, c - b, b - d)]
+
+    places: list[list[int]] = []
+    for tile in np.where(np.isinf(image), float(LARGEST), image.astype(float)):
+        columns = [turned(*map(Fraction, column)) for column in tile.T]
+        rows = [turned(*row) for row in zip(*columns, strict=True)]
+        values = np.clip(np.array(rows, float), -65504, 65504).astype("<f2")
+        places.append(values.view(np.uint16).ravel().tolist())
+    operation = ConvOperation(1, width_cmac=2, height_cmac=2, input_precision=2, output_precision=2)
+    found = convolve_winograd(image, weights, operation, 64)
+    signs = ((1, 1, 1, 0), (0, 1, -1, -1))
+    for k, y, x in np.ndindex(3, 2, 2):
+        total = 0, 0
+        for first in (0, 4):
+            part = weights[k, first : first + 4].reshape(4, 16).view(np.uint16).T
+            data = [places[c][place] for place in range(16) for c in range(first, first + 4)]
+            exponent, terms = by_hand.products(part.ravel().tolist(), data)
+            value = terms[0]
+            if exponent < 63:
+                value = sum(
+                    signs[y][place // 4] * signs[x][place % 4] * terms[4 * place + c]
+                    for place, c in np.ndindex(16, 4)
+                )
+            total = by_hand.accumulate(total, (exponent, value))
+        assert by_hand.fp32(total) == found[k, y, x].view(np.uint32)
+    assert np.isnan(found[1]).all() == has_nan
 
 
 def test_cycles_are_those_of_four_results_at_once() -> None:
