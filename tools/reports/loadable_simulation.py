@@ -11,7 +11,7 @@ from ...targets.dla.nvdla.configuration import Configuration
 from ...targets.dla.nvdla.cpu.descriptors import EmulatorTask, decoded_tasks
 from ...targets.dla.nvdla.format.dla_task import Tables
 from ...targets.dla.nvdla.format.loadable import Loadable, MemoryFlags, Tensor
-from ...targets.dla.nvdla.memories import bound_tensors, tensor_dtype
+from ...targets.dla.nvdla.memories import bound_tensors, tensor_dtype, tensor_shape
 from ...targets.dla.nvdla.simulator import require_sound, run_sound
 from ...targets.dla.nvdla.timing.timeline import TaskTime, task_time
 from ..feeds import Arrays
@@ -97,7 +97,7 @@ def simulate_loadable(
 
 
 def _random(tensor: Tensor, rng: np.random.Generator) -> np.ndarray:
-    dtype, shape = tensor_dtype(tensor), (tensor.c, tensor.h, tensor.w)
+    dtype, shape = tensor_dtype(tensor), tensor_shape(tensor)
     if dtype.kind == "f":
         return rng.normal(size=shape).astype(dtype)
     limits = np.iinfo(dtype.str)

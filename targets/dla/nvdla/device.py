@@ -16,7 +16,7 @@ from .format.dla_task import Operation, Tables, dla_tasks
 from .format.loadable import Loadable, MemoryFlags, Tensor
 from .format.operations import ENGINE_TYPES
 from .lint.linter import lint
-from .memories import bound_tensors
+from .memories import bound_tensors, tensor_shape
 from .simulator import run
 from .timing.timeline import in_sequence, task_time
 
@@ -26,7 +26,7 @@ EMULATOR = "EMU"
 
 @dataclass
 class NvdlaDevice:
-    """Run a loadable on images, any number of times; each image of a batch is a run of its own."""
+    """Run a loadable for each image, or for each batch of as many as it is made for."""
 
     configuration: Configuration
     loadable: Loadable
@@ -57,14 +57,24 @@ class NvdlaDevice:
 
         Raises CompileError as `simulator.run`.
         """
-        counts = {len(each) for each in inputs}
-        if len(counts) > 1:
-            raise CompileError(f"inputs have {sorted(counts)} images, must have as many")
+        counts = {len(each) / port.n for each, port in zip(inputs, self.inputs, strict=True)}
+        if len(counts) > 1 or any(count % 1 for count in counts):
+            images = sorted({len(each) for each in inputs})
+            raise CompileError(f"inputs have {images} images, must have as many for each run")
         results = [
-            run(self.loadable, self.configuration, [each[image] for each in inputs])
-            for image in range(counts.pop() if counts else 1)
+            run(
+                self.loadable,
+                self.configuration,
+                [
+                    each[number * port.n :][: port.n].reshape(tensor_shape(port))
+                    for each, port in zip(inputs, self.inputs, strict=True)
+                ],
+            )
+            for number in range(int(counts.pop()) if counts else 1)
         ]
-        return [np.stack(images) for images in zip(*results, strict=True)]
+        shapes = [(-1, *shape[1:]) for shape in self.output_shapes]
+        found = zip(zip(*results, strict=True), shapes, strict=True)
+        return [np.stack(images).reshape(shape) for images, shape in found]
 
     def faults(self) -> list[tuple[str, str]]:
         """Return where each fault is that is found without running the loadable, and what it is."""

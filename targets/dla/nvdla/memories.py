@@ -70,40 +70,50 @@ class Memories:
     def bind(self, tensor: Tensor, image: Array) -> None:
         """Store an input; raise CompileError for another shape or type than the tensor's.
 
-        The channels of pixels are red, green, blue and alpha, or Y, U and V, in any order
-        in memory; those of 10 or 2 bits are the upper ones of 16. Channels behind them are 0.
+        Images of a batch, [N, C, H, W], follow one another in as many bytes each. The channels of
+        pixels are red, green, blue and alpha, or Y, U and V, in any order in memory; those of 10 or
+        2 bits are the upper ones of 16. Channels behind them are 0.
         """
         form = pixel_format(tensor.pixel_format)
         layout = self._layout(tensor)[0] if form is None else self._pixels(tensor, form)
-        shape, dtype = (tensor.c, tensor.h, tensor.w), tensor_dtype(tensor)
+        shape, dtype = tensor_shape(tensor), tensor_dtype(tensor)
         if image.shape != shape or image.dtype != dtype:
             has = f"{image.dtype} {list(image.shape)}"
             raise CompileError(f"input '{tensor.name}' is {has}, must be {dtype} {list(shape)}")
-        memory = self._bytes[tensor.mem_id][tensor.offset :]
-        if isinstance(layout, ImageLayout):
-            more = layout.form.channels - len(image)
-            layout.write(np.pad(image, ((0, more), (0, 0), (0, 0))), memory)
-        else:
-            pack(image, layout, memory)
+        for each, memory in zip(image.reshape(-1, *shape[-3:]), self._images(tensor), strict=True):
+            if isinstance(layout, ImageLayout):
+                more = layout.form.channels - len(each)
+                layout.write(np.pad(each, ((0, more), (0, 0), (0, 0))), memory)
+            else:
+                pack(each, layout, memory)
 
     def output(self, tensor: Tensor) -> Array:
-        """Return an output [C, H, W], of the tensor's type."""
-        memory = self._bytes[tensor.mem_id][tensor.offset :]
+        """Return an output [C, H, W], or [N, C, H, W] of a batch, of the tensor's type."""
         layout, precision = self._layout(tensor)
-        return unpack(layout, memory, precision)
+        images = [unpack(layout, memory, precision) for memory in self._images(tensor)]
+        return np.stack(images).reshape(tensor_shape(tensor))
+
+    def _images(self, tensor: Tensor) -> list[Bytes]:
+        """Return the memory of each image of a tensor: one alone has all that follows."""
+        memory, size = self._bytes[tensor.mem_id][tensor.offset :], self._room(tensor)
+        return [memory[number * size :][:size] for number in range(tensor.n)]
+
+    def _room(self, tensor: Tensor) -> int:
+        """Return how many bytes an image of a tensor may have."""
+        whole = self._bytes[tensor.mem_id].size - tensor.offset
+        return whole if tensor.n == 1 else tensor.size // tensor.n
 
     def _pixels(self, tensor: Tensor, form: PixelFormat) -> ImageLayout:
         layout = ImageLayout(form, tensor.h, tensor.w, (0,), (tensor.stride_1,))
         fault = None
         if len(form.planes) > 1:
             fault = f"has pixels {form}, must be of one plane"
-        elif tensor.n != 1 or not 1 <= tensor.c <= form.channels:
-            has = f"has {tensor.n} images of {tensor.c} channels"
-            fault = f"{has}, must be 1 of up to {form.channels} for pixels {form}"
+        elif not 1 <= tensor.c <= form.channels:
+            fault = f"has {tensor.c} channels, must be up to {form.channels} for pixels {form}"
         elif tensor_dtype(tensor).itemsize != form.precision.bytes:
             fault = f"has type {tensor.data_type}, which pixels {form} have not"
         fault = fault or layout.fault(self.configuration.atom)
-        if fault is None and layout.end > self._bytes[tensor.mem_id].size - tensor.offset:
+        if fault is None and layout.end > self._room(tensor):
             fault = "ends behind its memory, by its strides"
         if fault is not None:
             raise CompileError(f"tensor '{tensor.name}' {fault}")
@@ -113,10 +123,9 @@ class Memories:
         atom = self.configuration.atom
         fault = None
         precision = _PRECISIONS.get(tensor.data_type, Precision.INT8)
-        if tensor.n != 1 or tensor.data_type not in _PRECISIONS:
+        if tensor.data_type not in _PRECISIONS:
             kinds = ", ".join(map(str, _PRECISIONS))
-            has = f"has {tensor.n} images of type {tensor.data_type}"
-            fault = f"{has}, must be 1 of one of the types {kinds}"
+            fault = f"has type {tensor.data_type}, must be one of {kinds}"
         elif tensor.pixel_format != _PIXELS.get(atom, tensor.pixel_format):
             must = f"must be {_PIXELS[atom]} for atoms of {atom} bytes"
             fault = f"has pixel format {tensor.pixel_format}, {must}"
@@ -130,11 +139,17 @@ class Memories:
             tensor.stride_2,
         )
         fault = fault or layout.fault()
-        if fault is None and layout.bytes > self._bytes[tensor.mem_id].size - tensor.offset:
+        if fault is None and layout.bytes > self._room(tensor):
             fault = "ends behind its memory, by its strides"
         if fault is not None:
             raise CompileError(f"tensor '{tensor.name}' {fault}")
         return layout, precision
+
+
+def tensor_shape(tensor: Tensor) -> tuple[int, ...]:
+    """Return the shape of a tensor's array: that of an image, or of a batch of several."""
+    image = tensor.c, tensor.h, tensor.w
+    return image if tensor.n == 1 else (tensor.n, *image)
 
 
 def tensor_dtype(tensor: Tensor) -> np.dtype[np.generic]:

@@ -56,8 +56,9 @@ def run(
 ) -> list[Array]:
     """Return the outputs [C, H, W] for inputs of that kind, both in the order of binding.
 
-    They are int8, int16 or float16, as their tensors are. `observe` is called with each operation
-    that computes, and its result: for a convolution its accumulators.
+    Tensors of a batch are [N, C, H, W]. They are int8, int16 or float16, as their tensors are.
+    `observe` is called with each operation that computes, and its result: for a convolution its
+    accumulators.
     Raises CompileError with all faults that the linter finds, with all operations that are not
     simulated, and for other inputs than the loadable's.
     """

@@ -6,13 +6,16 @@ import numpy as np
 import pytest
 from trivium.dialects.core.errors import CompileError
 from trivium.targets.dla.nvdla.configuration import published
+from trivium.targets.dla.nvdla.device import NvdlaDevice
 from trivium.targets.dla.nvdla.format.dla_task import Tables, dla_tasks
 from trivium.targets.dla.nvdla.format.loadable import Loadable
 from trivium.targets.dla.nvdla.format.network import Precision
+from trivium.targets.dla.nvdla.format.operations import Converter, SdpOperation, SdpSurface
 from trivium.targets.dla.nvdla.lint.linter import lint
 from trivium.targets.dla.nvdla.memories import Memories
 from trivium.targets.dla.nvdla.simulator import run
 from trivium.test.unit.targets.dla.nvdla.descriptor_edits import changed, encoded
+from trivium.test.unit.targets.dla.nvdla.handmade import TABLES, Data, Step, cube, handmade
 from trivium.test.unit.targets.dla.nvdla.recorded import Array, vector
 
 FULL = published()["nv_full"]
@@ -79,6 +82,45 @@ def test_each_image_has_its_own_result(monkeypatch: pytest.MonkeyPatch) -> None:
     found = outputs(batched(), images, monkeypatch)
     assert np.array_equal(found[0], RECORDED.output)
     assert all(np.array_equal(*pair) for pair in zip(found, alone, strict=True))
+
+
+def twice() -> Loadable:
+    """Return a loadable that halves each image of a batch of two, in an operation of its own."""
+    shape = 11, 3, 4
+    data = [Data((22, 3, 4), role="input"), Data((22, 3, 4), role="output")]
+    steps: list[Step] = []
+    for number in range(2):
+        cubes = [
+            replace(cube([Data(shape)], 0, FULL), address=TABLES + place, offset=number * 32 * 12)
+            for place in range(2)
+        ]
+        surface = SdpSurface(cubes[0], destination=cubes[1])
+        steps.append(Step(SdpOperation(converter=Converter(1, 1, 1)), surface))
+    data = [replace(each, contents=bytes(2 * 32 * 12)) for each in data]
+    loadable = handmade(steps, data, FULL)
+    tensors = [replace(each, n=2, c=11, size=2 * 32 * 12) for each in loadable.tensor_desc_list]
+    return replace(loadable, tensor_desc_list=tuple(tensors))
+
+
+def test_a_tensor_of_a_batch_has_its_images_one_after_the_other() -> None:
+    images = np.random.default_rng(3).integers(-64, 64, (2, 11, 3, 4)).astype(np.int8) * 2
+    (found,) = run(twice(), FULL, [images])
+    assert np.array_equal(found, images // 2)
+    with pytest.raises(CompileError, match=r"must be int8 \[2, 11, 3, 4\]"):
+        run(twice(), FULL, [images[0]])
+    tight = [replace(each, size=700) for each in twice().tensor_desc_list]
+    with pytest.raises(CompileError, match="'t0' ends behind its memory, by its strides"):
+        run(replace(twice(), tensor_desc_list=tuple(tight)), FULL, [images])
+
+
+def test_a_device_runs_batches_that_a_loadable_is_made_for() -> None:
+    images = np.random.default_rng(3).integers(-64, 64, (6, 11, 3, 4)).astype(np.int8) * 2
+    device = NvdlaDevice(FULL, twice())
+    assert device.input_shapes == [(2, 11, 3, 4)]
+    (found,) = device.run([images])
+    assert np.array_equal(found, images // 2)
+    with pytest.raises(CompileError, match=r"inputs have \[5\] images, must have as many for each"):
+        device.run([images[:5]])
 
 
 def test_faults_of_batches() -> None:
