@@ -35,7 +35,8 @@ class Configuration:
     """What a configuration of NVDLA has.
 
     `macs_channels` and `macs_kernels` are the MACs at 8 bits; `atom` and `entry` are bytes,
-    `batch` the most images of a convolution; `compression` is that of weights.
+    `batch` the most images of a convolution; `compression` is that of weights, `pdp_buffer` the
+    bytes that PDP has for a row of results.
     """
 
     name: str
@@ -52,6 +53,7 @@ class Configuration:
     winograd: bool
     batch: int = 1
     compression: bool = False
+    pdp_buffer: int = 7 << 10
     rates: Rates | None = None
 
     @property

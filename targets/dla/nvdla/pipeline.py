@@ -12,6 +12,7 @@ from .emit.emit_loadables import EmitLoadables, entry_of
 from .schedule.choose_pixels import ChoosePixels
 from .schedule.place_values import ARENA_BYTES, PlaceValues
 from .schedule.separate_places import SeparatePlaces
+from .schedule.split_pools import SplitPools
 from .schedule.split_rows import SplitRows
 from .select.halves import HALF
 from .select.select_nvdla import SegmentNvdla, SelectNvdla, accepts
@@ -23,7 +24,8 @@ def nvdla_phases(target: Choice) -> Phases:
     return (
         selection_phases(target, SelectNvdla(target), SegmentNvdla(target), accepted)
         .add(IR_OPTIMIZATION, SelectNvdla(target, HALF), *CLEAN, before=SegmentNvdla.name)
-        .add(TENSOR_SCHED, ChoosePixels(target), SplitRows(target), SeparatePlaces(target))
+        .add(TENSOR_SCHED, ChoosePixels(target), SplitRows(target), SplitPools(target))
+        .add(TENSOR_SCHED, SeparatePlaces(target))
         .add(MEM_ALLOC, PlaceValues(target))
         .add(CODE_EMIT, EmitLoadables(target))
         .check(MEM_ALLOC, check_that(_unplaced))

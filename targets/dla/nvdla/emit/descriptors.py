@@ -67,7 +67,7 @@ class Emitter:
         """Return the operations of a step."""
         match step.op:
             case Sdp() if step.conv is not None:
-                return self._convolution(step.conv, step.op)
+                return self._convolution(step.conv, step.op, step.pool)
             case Sdp():
                 return [self._single(step.op, self._image(step.op.source), None)]
             case Pdp():
@@ -89,7 +89,14 @@ class Emitter:
         entry = Entry(engine, (read,), (written,))
         return Emitted(entry, descriptor, TwoCubes(source, destination))
 
-    def _convolution(self, conv: Conv, ending: Sdp) -> list[Emitted]:
+    def _pooled(self, pool: Pdp, fed: Cube) -> Emitted:
+        """Return a pool of what SDP feeds it."""
+        descriptor = in_precision(pool.descriptor, _precision(pool.x))
+        destination, written = self._image(pool.y, fed.channels)
+        entry = Entry(PDP, (), (written,), is_fed=True)
+        return Emitted(entry, descriptor, TwoCubes(fed, destination))
+
+    def _convolution(self, conv: Conv, ending: Sdp, pool: Pdp | None) -> list[Emitted]:
         sizes = conv_sizes(conv, self.configuration)
         found = fit(sizes, self.configuration)
         assert found is not None, "selection refuses what does not fit"
@@ -119,18 +126,36 @@ class Emitter:
             descriptor, data_banks=found.data_banks, weight_banks=found.weight_banks
         )
         spot = self.images.constants.add(weights)
-        atom = self.configuration.atom
-        layout = dense(kernels, images[2], images[3], atom, precision.bytes)
-        fed = Cube(Storage.ON_THE_FLY, -1, 0, layout.bytes, images[3], images[2], kernels)
-        fed = replace(fed, line_stride=layout.line_stride, surface_stride=layout.surface_stride)
+        fed = self._fed(kernels, images[2:], precision)
         cube = self.map.at(spot, Cube(size=len(weights), width=columns, height=rows))
         surface = ConvSurface(weights=replace(cube, channels=depth), source=source, destination=fed)
         first = Emitted(Entry(CONV, (read,), ()), descriptor, surface)
-        return [first, self._single(ending, (fed, None), kernels)]
+        if pool is None:
+            return [first, self._single(ending, (fed, None), kernels)]
+        second = self._single(ending, (fed, None), kernels, is_feeding=True)
+        return [first, second, self._pooled(pool, fed)]
 
-    def _single(self, op: Sdp, source: tuple[Cube, Spot | None], kernels: int | None) -> Emitted:
+    def _fed(self, channels: int, sizes: Shape, precision: Precision) -> Cube:
+        """Return the cube of an image that one engine hands to another."""
+        height, width = sizes
+        layout = dense(channels, height, width, self.configuration.atom, precision.bytes)
+        cube = Cube(Storage.ON_THE_FLY, -1, 0, layout.bytes, width, height, channels)
+        strides = {"line_stride": layout.line_stride, "surface_stride": layout.surface_stride}
+        return replace(cube, **strides)
+
+    def _single(
+        self,
+        op: Sdp,
+        source: tuple[Cube, Spot | None],
+        kernels: int | None,
+        is_feeding: bool = False,
+    ) -> Emitted:
         """Return an SDP; `kernels` are those of the convolution that feeds it."""
-        destination, written = self._image(op.result, kernels)
+        if is_feeding:
+            destination, writes = source[0], ()
+        else:
+            destination, written = self._image(op.result, kernels)
+            writes = (written,)
         reads = [] if source[1] is None else [source[1]]
         descriptor = in_precision(op.descriptor, _precision(op.source))
         cubes: list[Cube] = []
@@ -145,7 +170,7 @@ class Emitter:
                 reads.append(spot)
         if op.lut is not None:
             descriptor = replace(descriptor, lut=self._table(op.tables(self.arrays[op.lut])))
-        entry = Entry(SDP, tuple(reads), (written,), is_fed=kernels is not None)
+        entry = Entry(SDP, tuple(reads), writes, is_fed=kernels is not None)
         surface = SdpSurface(source[0], cubes[0], cubes[1], cubes[2], destination)
         return Emitted(entry, descriptor, surface)
 

@@ -4,14 +4,13 @@ from .....dialects import tri
 from .....dialects.core.attributes import tensor_of
 from .....dialects.core.mlir import ir
 from .....dialects.core.module import Module
-from .....dialects.core.op import Op
 from .....passes.core import Pass
 from ....memory.arena import Interval, plan_arena
 from ...schedule.group_members import groups_of, outputs_of
 from ..choice import NAME, Choice
 from ..dialect.dialect import precision_of
 from ..surfaces import SurfaceLayout, dense
-from .places import is_image, maker_of, places_of, steps_of
+from .places import maker_of, places_of, steps_of
 
 FULL = Choice()
 ADDRESS, ARENA_BYTES = "nvdla.address", "nvdla.arena_bytes"
@@ -47,7 +46,7 @@ def _place(group: tri.Group, atom: int) -> None:
     outside = {*group.block.arguments, *outputs_of(group)}
     live: dict[ir.Value, tuple[int, int]] = {}
     for number, step in enumerate(steps_of(group)):
-        for value in _images(step.ops):
+        for value in step.images:
             root = places[value].root
             if root not in outside:
                 live[root] = live.get(root, (number, number))[0], number
@@ -62,11 +61,6 @@ def _place(group: tri.Group, atom: int) -> None:
         assert maker is not None, "what is no input is made in the group"
         _note(maker.operation, ADDRESS, int(plan.offsets[number]))
     _note(group.operation, ARENA_BYTES, int(plan.size_bytes))
-
-
-def _images(members: tuple[Op, ...]) -> list[ir.Value]:
-    values = [v for op in members for v in (*op.operation.operands, *op.results)]
-    return [value for value in values if is_image(value)]
 
 
 def _note(operation: ir.Operation, name: str, number: int) -> None:

@@ -9,9 +9,11 @@ from .....dialects.core.mlir import ir
 from .....dialects.core.module import ops
 from .....dialects.core.op import Op, view
 from .....dialects.core.tensor import Shape
+from .....passes.rewriting import users
 from ..dialect.convolution import Conv
 from ..dialect.dialect import ELEMENTS, EngineOp
 from ..dialect.moves import Join, Window
+from ..dialect.pools import Pdp
 from ..dialect.single import Sdp
 
 Offset = tuple[int, int, int]
@@ -33,23 +35,43 @@ class Place:
 
 @dataclass(frozen=True)
 class Step:
-    """What runs as one: an op, with the convolution that feeds it where there is one."""
+    """What runs as one: an op, with the convolution that feeds it, and a pool that it feeds."""
 
     conv: Conv | None
     op: Op
+    pool: Pdp | None = None
 
     @property
     def ops(self) -> tuple[Op, ...]:
-        """Return one op, or two."""
-        return (self.op,) if self.conv is None else (self.conv, self.op)
+        """Return one op or more, each of which feeds the next one."""
+        return tuple(op for op in (self.conv, self.op, self.pool) if op is not None)
+
+    @property
+    def images(self) -> list[ir.Value]:
+        """Return the images in memory that are read or written."""
+        values = [v for op in self.ops for v in (*op.operation.operands, *op.results)]
+        fed = list(self.op.results) if self.pool is not None else []
+        return [value for value in values if is_image(value) and value not in fed]
 
 
 def steps_of(group: tri.Group) -> Iterator[Step]:
     """Yield what engines run, in order."""
+    fed: set[ir.Value] = set()
     for op in ops(group.block):
-        if isinstance(op, EngineOp) and not isinstance(op, Conv):
-            made = maker_of(op.operation.operands[0]) if isinstance(op, Sdp) else None
-            yield Step(made if isinstance(made, Conv) else None, op)
+        if not isinstance(op, EngineOp) or isinstance(op, Conv) or op.results[0] in fed:
+            continue
+        made = maker_of(op.operation.operands[0]) if isinstance(op, Sdp) else None
+        conv = made if isinstance(made, Conv) else None
+        pool = None if conv is None else _fed_pool(op)
+        if pool is not None:
+            fed.add(pool.y)
+        yield Step(conv, op, pool)
+
+
+def _fed_pool(op: Op) -> Pdp | None:
+    """Return the pool that is all that reads a result, which then is in no memory."""
+    readers = [view(user) for user in users(op.results[0])]
+    return readers[0] if len(readers) == 1 and isinstance(readers[0], Pdp) else None
 
 
 def maker_of(value: ir.Value) -> Op | None:

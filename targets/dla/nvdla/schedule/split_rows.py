@@ -1,7 +1,6 @@
 """Split convolutions whose data and weights do not fit into CBUF together: by rows, and columns."""
 
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import Any
 
 from .....dialects.core.attributes import tensor_of
@@ -14,9 +13,10 @@ from ...schedule.group_members import groups_of
 from ..choice import NAME, Choice
 from ..configuration import Configuration
 from ..dialect.convolution import Conv
-from ..dialect.moves import COLUMNS, ROWS, Join, Window
+from ..dialect.moves import COLUMNS, ROWS, Join
 from ..dialect.single import Sdp
 from .cbuf import conv_sizes, fit
+from .parts import Windows, even, window
 from .places import is_image
 
 FULL = Choice()
@@ -53,18 +53,11 @@ def _split(conv: Conv, configuration: Configuration) -> None:
     assert found is not None, "selection refuses what does not fit"
     if found.columns is not None:
         # Parts of columns have a fit of their own, maybe of fewer rows.
-        for part in _replace(conv, COLUMNS, _even(columns, found.columns)):
+        for part in _replace(conv, COLUMNS, even(columns, found.columns)):
             _split(part, configuration)
     elif found.rows < rows:
         starts = range(0, rows, found.rows)
         _replace(conv, ROWS, [(first, min(first + found.rows, rows)) for first in starts])
-
-
-def _even(columns: int, most: int) -> list[tuple[int, int]]:
-    """Return ranges of nearly as many columns each."""
-    parts = -(-columns // most)
-    bounds = [part * columns // parts for part in range(parts + 1)]
-    return list(pairwise(bounds))
 
 
 def _replace(conv: Conv, axis: int, ranges: Sequence[tuple[int, int]]) -> list[Conv]:
@@ -82,26 +75,13 @@ def _replace(conv: Conv, axis: int, ranges: Sequence[tuple[int, int]]) -> list[C
 
 def _part(conv: Conv, ending: Sdp, axis: int, first: int, last: int) -> tuple[Conv, ir.Value]:
     """Build the rows or columns from `first` to `last` of a result."""
-    spatial = axis - ROWS
-    size = tensor_of(conv.x.type).shape[axis]
-    reach = (tensor_of(conv.w.type).shape[axis] - 1) * conv.dilations[spatial] + 1
-    start = first * conv.strides[spatial] - conv.pads[spatial]
-    end = (last - 1) * conv.strides[spatial] - conv.pads[spatial] + reach
-    inside = max(start, 0), min(end, size)
-    pads = list(conv.pads)
-    pads[spatial], pads[spatial + 2] = inside[0] - start, max(end - size, 0)
-    assert pads[spatial + 2] <= conv.pads[spatial + 2], "windows end within the padding"
-    attributes: dict[str, Any] = {**conv.attributes, "pads": tuple(pads)}
-    sums = Conv.build(_window(conv.x, axis, *inside), conv.w, **attributes)
+    kernel = tensor_of(conv.w.type).shape[2:]
+    reach = tuple((n - 1) * by + 1 for n, by in zip(kernel, conv.dilations, strict=True))
+    x, pads = Windows(reach, conv.strides, conv.pads).part(conv.x, axis, first, last)
+    attributes: dict[str, Any] = {**conv.attributes, "pads": pads}
+    sums = Conv.build(x, conv.w, **attributes)
     operands = [
-        _window(value, axis, first, last) if value is not None and is_image(value) else value
+        window(value, axis, first, last) if value is not None and is_image(value) else value
         for value in ending.operand_groups()[1:]
     ]
     return sums, Sdp.build(sums.y, *operands, **ending.attributes).result
-
-
-def _window(image: ir.Value, axis: int, first: int, last: int) -> ir.Value:
-    """Build the rows or columns from `first` to `last` of an image."""
-    start, sizes = [0, 0, 0], list(tensor_of(image.type).shape[1:])
-    start[axis - 1], sizes[axis - 1] = first, last - first
-    return Window.build(image, start=tuple(start), sizes=tuple(sizes)).y

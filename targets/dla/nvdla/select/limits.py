@@ -16,6 +16,7 @@ from ..dialect.single import STAGES, Sdp
 from ..format.operations import BDMA, CDP, CONV, ENGINE_TYPES, PDP, RUBIK, SDP
 from ..reference.sdp import TABLE
 from ..schedule.cbuf import conv_sizes, fit
+from ..schedule.line_buffer import most_columns
 
 ENGINES: dict[type[TensorOp], int] = {
     Conv: CONV,
@@ -29,7 +30,9 @@ ENGINES: dict[type[TensorOp], int] = {
 
 MOST_SIZE = 8192
 MOST_KERNEL, MOST_STRIDE, MOST_DILATION = 32, 8, 32
-MOST_CONV_PAD, MOST_POOL_PAD, MOST_POOL_STRIDE = 31, 7, 16
+MOST_CONV_PAD, MOST_POOL_PAD, MOST_POOL_STRIDE = 31, 7, 8
+LEAST_COLUMNS = 2
+"""The line of a single pixel must end with it, which that of a part would not."""
 
 
 def op_refusal(op: TensorOp, configuration: Configuration) -> str | None:
@@ -58,6 +61,8 @@ def _reasons(op: TensorOp, configuration: Configuration) -> Iterator[str]:
         case Pdp():
             yield from _most("pads pools by", op.pads, MOST_POOL_PAD)
             yield from _most("pools with strides of", op.strides, MOST_POOL_STRIDE)
+            if most_columns(op, configuration) < LEAST_COLUMNS:
+                yield f"has {configuration.pdp_buffer} bytes for rows of pools, too few for these"
         case Window() if op.start[0] % atom:
             yield f"reads channels from a multiple of {atom} on, not {op.start[0]}"
         case Join() if op.axis == CHANNELS:
