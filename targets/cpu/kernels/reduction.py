@@ -55,12 +55,13 @@ class Reduction:
         """
         if not self.is_unordered or not values[0].is_float or is_strict():
             return reduce(self.combine, values)
-        numbers = reduce(self._select, values)
+        numbers = reduce(self.choose, values)
         pairs = zip(values[::2], [*values[1::2], values[-1]][: len(values[::2])], strict=True)
         unordered = reduce(Value.logical_or, [a.is_unordered(b) for a, b in pairs])
         return unordered.select(numbers.like(float("nan")), numbers)
 
-    def _select(self, a: Value, b: Value) -> Value:
+    def choose(self, a: Value, b: Value) -> Value:
+        """Emit the extreme of two numbers; either where one is NaN."""
         return (a.greater(b) if self.kind == "max" else a.less(b)).select(a, b)
 
     def identity(self, width: int) -> Value:
@@ -79,11 +80,37 @@ class Reduction:
         flags = fast_flags(UNSIGNED_ZEROS if self.is_unordered else REASSOCIATE)
         return x.with_ssa(vector.reduction(element_type(x.dtype), kind, x.ssa, fastmath=flags))
 
+    def across_each(self, vectors: Sequence[Value]) -> Value:
+        """Reduce the lanes of as many vectors as a vector has lanes: each to a lane of the result.
+
+        Of the extremes of numbers and NaN, either is the result.
+        """
+        combine = self.choose if self.is_unordered else self.combine
+        step, left = 1, list(vectors)
+        while len(left) > 1:
+            pairs = zip(left[::2], left[1::2], strict=True)
+            left = [combine(*sorted_lanes(*pair, step)) for pair in pairs]
+            step *= 2
+        return left[0]
+
     def _vector_kind(self) -> str:
         if self.kind in ("add", "mul"):
             return self.kind
         signs = {"float": "imumf", "int": "si"}
         return self.kind + signs.get(DTYPES[self.dtype].kind, "ui")
+
+
+def sorted_lanes(a: Value, b: Value, step: int) -> tuple[Value, Value]:
+    """Sort the lanes of two vectors whose numbers have a bit, `step`, that is 0 or 1.
+
+    Where it is 0 in the results, they have lanes of a, those where it was 0 and 1, else of b.
+    """
+    lanes = range(a.ssa.type.shape[0])
+    width = len(lanes)
+    low = [lane if not lane & step else width + lane - step for lane in lanes]
+    high = [lane + step if not lane & step else width + lane for lane in lanes]
+    one, other = (vector.shuffle(a.ssa, b.ssa, order) for order in (low, high))
+    return a.with_ssa(one), a.with_ssa(other)
 
 
 def _sum(total: Value, term: Value) -> Value:

@@ -10,6 +10,7 @@ from ..kernels.buffer import Buffer, Lanes
 from ..kernels.builder import KernelBuilder
 from ..kernels.epilogue import Epilogue
 from ..kernels.functions.approximation import exp, log
+from ..kernels.functions.falling_exp import choose_falling_exp
 from ..kernels.index import IndexExpr
 from ..kernels.strips import Strip, each_strip, strip_shape
 from ..kernels.value import Value
@@ -25,6 +26,7 @@ def lower_softmax(op: tri.Softmax, kernel: KernelBuilder, x: Buffer, y: Epilogue
     dtype = compute_dtype(x.dtype)
     across = () if len(shape) == 2 else (kernel.lanes(dtype),)
     powers = kernel.private((shape[1], *across), dtype)  # of one strip
+    power = choose_falling_exp(kernel.machine)
 
     def strip(s: Strip) -> None:
         scale = exponentiate(
@@ -32,6 +34,7 @@ def lower_softmax(op: tri.Softmax, kernel: KernelBuilder, x: Buffer, y: Epilogue
             dtype,
             source.load,
             lambda number, at, lanes: powers.store(number, _place(s, at), lanes),
+            power,
             zeros=False,
         )
         factor = s.spread(scale)
@@ -45,23 +48,28 @@ def lower_softmax(op: tri.Softmax, kernel: KernelBuilder, x: Buffer, y: Epilogue
 
 
 def exponentiate(
-    strip: Strip, dtype: str, element: Any, store: Finish, zeros: bool = True
+    strip: Strip,
+    dtype: str,
+    element: Any,
+    store: Finish,
+    power: Callable[[Value], Value],
+    zeros: bool = True,
 ) -> Value:
     """Store the exponentials of one strip, at most 1 each; return the factor that normalizes them.
 
-    A strip that is all -inf gives zeros, or NaN without `zeros`.
+    `power` emits the exponential of numbers that are not positive. A strip that is all -inf gives zeros, or NaN without `zeros`.
     """
     highest = strip.reduce("max", element, dtype)
     if zeros:
         highest = highest.equal(-math.inf).select(highest.like(0), highest)
     top = strip.spread(highest)
 
-    def power(at: list[IndexExpr], lanes: Lanes | None) -> Value:
-        number = exp(element(at, lanes) - top)
+    def stored(at: list[IndexExpr], lanes: Lanes | None) -> Value:
+        number = power(element(at, lanes) - top)
         store(number, at, lanes)
         return number
 
-    total = strip.reduce("add", power, dtype, beside=1)
+    total = strip.reduce("add", stored, dtype, beside=1)
     if zeros:
         total = total.equal(0).select(total.like(1), total)
     return 1 / total

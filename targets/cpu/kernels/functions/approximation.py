@@ -17,11 +17,11 @@ from ....kernels.conversion import convert
 from ..conversion import widened
 from ..value import Value, llvm
 
-_LOG2_E = 1 / constants.log(2)
+LOG2_E = 1 / constants.log(2)
 _LN2_HIGH = 45426 / 2**16
 _LN2_LOW = constants.log(2) - _LN2_HIGH
 """Two parts of ln 2: the first has so few bits that its product with an exponent is exact."""
-_ROUNDER = 1.5 * 2**23
+ROUNDER = 1.5 * 2**23
 """Added to a small f32 and taken off again, this rounds to the nearest whole number."""
 
 
@@ -34,16 +34,16 @@ def exp(x: Value) -> Value:
     if x.dtype == "f64":
         return x.apply("exp")
     x = x.maximum(-110.0).minimum(90.0)
-    shifted = x.fma(_LOG2_E, _ROUNDER)
-    n = shifted - _ROUNDER
+    shifted = x.fma(LOG2_E, ROUNDER)
+    n = shifted - ROUNDER
     r = n.fma(-_LN2_LOW, n.fma(-_LN2_HIGH, x))
     power = polynomial(r, (1.0, 1.0, *coefficients.EXP))
-    return _scale(power, shifted)
+    return scale(power, shifted)
 
 
-def _scale(x: Value, shifted: Value) -> Value:
-    """Multiply by 2^n, where `shifted` is n + _ROUNDER; rounds once when the result is denormal."""
-    n = shifted.bits("i32") - shifted.like(_ROUNDER).bits("i32")
+def scale(x: Value, shifted: Value) -> Value:
+    """Multiply by 2^n, where `shifted` is n + ROUNDER; rounds once when the result is denormal."""
+    n = shifted.bits("i32") - shifted.like(ROUNDER).bits("i32")
     types = f"{_suffix(x.ssa.type, 'f32')}.{_suffix(x.ssa.type, 'i32')}"
     scaled = llvm.call_intrinsic(x.ssa.type, f"llvm.ldexp.{types}", [x.ssa, n.ssa], [], [])
     return x.with_ssa(scaled)

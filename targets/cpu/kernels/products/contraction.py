@@ -26,8 +26,11 @@ from .panels import Fetch, Panel
 Left = Callable[[Rows, int, Sequence[IndexExpr]], Value]
 """Load the element of a row, by its number in the rows that are stored together, at a depth."""
 
-Finish = Callable[[IndexExpr, IndexExpr, Value, Lanes], None]
-"""Store a vector of sums, given its row and its first column."""
+Finish = Callable[[IndexExpr, IndexExpr, Value, Lanes], Value | None]
+"""Store a vector of sums, given its row and its first column; may return what it stored."""
+
+FinishRow = Callable[[IndexExpr, Sequence[Value]], None]
+"""Go on with the vectors of a row that were stored, those of one tile."""
 
 Multiply = Callable[[Value, Value, Value], Value]
 """Multiply an element of a row, repeated in all lanes, by a vector of a panel; add to sums."""
@@ -43,8 +46,8 @@ class Contraction:
     """Describe a contraction: y[row, column] = Σ left(row, depth) * panel(depth, column).
 
     `left` loads the element of row `r` of a tile at a depth. `initial` loads the initial sum of a
-    row, `bias` those of columns; `finish` stores the sums, for which `touch` may prefetch memory.
-    At each depth, `ahead` may prefetch elements of later depths. `left` stores at most `block` rows
+    row, `bias` those of columns; `finish` stores the sums, for which `touch` may prefetch memory;
+    `finish_row` is given what it returned for a row of a tile. At each depth, `ahead` may prefetch elements of later depths. `left` stores at most `block` rows
     together (those of a tile by default): whole units of `unit` rows, or a part of one. Up to
     `once` rows read a panel once, though they may be more than a tile has: it comes from far.
     `dtype` is the type of the sums; `multiply` emits a multiply-add. `seen` returns the part of the
@@ -59,6 +62,7 @@ class Contraction:
     left: Left
     panel: Panel
     finish: Finish
+    finish_row: FinishRow | None = None
     initial: Callable[[IndexExpr], Value] | None = None
     bias: Callable[[IndexExpr, Lanes], Value] | None = None
     touch: Callable[[IndexExpr, IndexExpr], None] | None = None
@@ -158,9 +162,13 @@ class Contraction:
                     self.touch(rows.first + r, start + v * lanes.width)
         sums = self.accumulate(rows, taken, start, masks, fetch)
         for number, r in enumerate(taken):
+            stored: list[Value | None] = []
             for v, lanes in enumerate(masks):
                 column = start + v * lanes.width
-                self.finish(rows.first + r, column, sums[number * len(masks) + v], lanes)
+                total = sums[number * len(masks) + v]
+                stored.append(self.finish(rows.first + r, column, total, lanes))
+            if self.finish_row is not None:
+                self.finish_row(rows.first + r, [value for value in stored if value is not None])
 
     def accumulate(
         self,

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from .....dialects.core.tensor import DTYPES, Shape
-from ..buffer import Buffer, Lanes, tail_mask, vector
+from ..buffer import Buffer, Lanes, tail_mask
 from ..index import IndexExpr, for_each, rolled
+from ..reduction import sorted_lanes
 from ..value import Value, strict_numbers
 from .contraction import splat
 
@@ -44,7 +45,8 @@ def row_products(
         for levels, total in zip(pending, totals, strict=True):
             step = 1
             while step in levels:
-                total = _joined(levels.pop(step), total, width, step)
+                one, other = sorted_lanes(levels.pop(step), total, step)
+                total = one + other
                 step *= 2
             levels[step] = total
     return [levels[width] for levels in pending]
@@ -68,15 +70,6 @@ def _added(pairs: Sequence[tuple[Value, Value]], sums: list[Value]) -> list[Valu
         return [a.fma(b, total) for (a, b), total in zip(pairs, sums, strict=True)]
     with strict_numbers():
         return [a * b for a, b in pairs]
-
-
-def _joined(a: Value, b: Value, width: int, step: int) -> Value:
-    """Sum up pairs of lanes that are `step` apart: of a where a lane's bit is 0, else of b."""
-    lanes = range(width)
-    low = [lane if not lane & step else width + lane - step for lane in lanes]
-    high = [lane + step if not lane & step else width + lane for lane in lanes]
-    one, other = (vector.shuffle(a.ssa, b.ssa, order) for order in (low, high))
-    return a.with_ssa(one) + a.with_ssa(other)
 
 
 def prefetch_row(matrix: Buffer, row: IndexExpr) -> None:

@@ -6,25 +6,27 @@ transposed once for each head, so that scores are a matrix product over contiguo
 
 import math
 from collections.abc import Callable, Sequence
+from functools import reduce
 
 from .....dialects import tri
-from .....dialects.core.sizes.atoms import Size, is_symbolic
+from .....dialects.core.sizes.atoms import Size
+from .....dialects.core.sizes.dim import ceildiv
 from .....dialects.tri.attention.attention import fills_of
 from ....kernels.arithmetic import compute_dtype
 from ...kernels.buffer import Buffer, Lanes
 from ...kernels.builder import KernelBuilder
 from ...kernels.epilogue import Epilogue
-from ...kernels.index import IndexExpr, for_each, greatest, place_dtype
+from ...kernels.functions.falling_exp import choose_falling_exp
+from ...kernels.index import IndexExpr, carry, for_each, greatest, place_dtype
 from ...kernels.loops import Piece, Section, cut, spread
 from ...kernels.products.contraction import Contraction, splat
 from ...kernels.products.panels import DirectPanel, private_rows
-from ...kernels.strips import Strip
+from ...kernels.reduction import Reduction
 from ...kernels.transposition import store_transposed
 from ...kernels.value import Value
 from ...kernels.windows import neighbours, splat_index
 from ...registry import template
 from ...schedule.tiles import choose_tile, filled
-from ..softmax import exponentiate
 
 BLOCK = 32
 """Queries per tile: the rows of their scores fit in the first-level cache."""
@@ -105,8 +107,14 @@ class WholeAttention:
         self.dtype = compute_dtype(q.dtype)
         self.block = filled(self.queries, BLOCK)
         self.columns = private_rows(kernel, inner, self.keys, self.dtype)
-        self.scores = private_rows(kernel, self.block, self.keys, self.dtype)
-        self.scales = kernel.private((self.block,), self.dtype)
+        self.lanes = kernel.lanes(self.dtype)
+        self.padded = ceildiv(self.keys, self.lanes) * self.lanes
+        rows = ceildiv(self.block, self.lanes) * self.lanes
+        self.scores = private_rows(kernel, self.block, self.padded, self.dtype)
+        self.tops, self.sums = (kernel.private((rows, self.lanes), self.dtype) for _ in range(2))
+        self.scales = kernel.private((rows,), self.dtype)
+        self.highest, self.total = (Reduction(kind, self.dtype) for kind in ("max", "add"))
+        self.power = choose_falling_exp(kernel.machine)
 
     def section(self) -> Section:
         """Return the iterations over all blocks of queries."""
@@ -132,14 +140,27 @@ class WholeAttention:
         ]
 
     def _rows(self, at: Sequence[IndexExpr], values: Buffer, first: IndexExpr, count: Size) -> None:
+        none = self.highest.identity(self.lanes)
+        for_each(count, lambda i: self._store_row(self.tops, i, none))
         self._score(at, first, count)
-        for_each(count, self._normalise)
+        self._reduce_rows(self.highest, self.tops, count, self._shift)
+        for_each(count, self._exponentiate)
+        self._reduce_rows(self.total, self.sums, count, self._factor)
         self._mix(at, values, first, count)
 
     def _score(self, at: Sequence[IndexExpr], first: IndexExpr, count: Size) -> None:
-        def finish(i: IndexExpr, j: IndexExpr, value: Value, lanes: Lanes) -> None:
+        """Store the scores of some queries, and the highest ones of each, lane by lane."""
+
+        def finish(i: IndexExpr, j: IndexExpr, value: Value, lanes: Lanes) -> Value:
             score = self.mask(value * self.scale, at, first + i, j, lanes)
-            self.scores.store(score, [i, j], self._whole(lanes))
+            if lanes.mask is not None:
+                score = Value(lanes.mask, "i1").select(score, -math.inf)
+            self.scores.store(score, [i, j], Lanes(lanes.width))
+            return score
+
+        def keep_highest(i: IndexExpr, scores: Sequence[Value]) -> None:
+            top = reduce(self.highest.choose, [*scores, self._load_row(self.tops, i)])
+            self._store_row(self.tops, i, top)
 
         Contraction(
             count,
@@ -149,27 +170,45 @@ class WholeAttention:
             lambda rows, i, d: self.q.load([*at, first + rows.first + i, *d]),
             DirectPanel(self.columns),
             finish,
+            keep_highest,
         ).emit(choose_tile(self.kernel.machine, self.dtype, count, self.keys))
 
-    def _normalise(self, row: IndexExpr) -> None:
-        """Store the exponentials of the scores of a query, and the factor that normalizes them."""
-        strip = Strip(row, self.keys, self.kernel.lanes(self.dtype))
+    def _exponentiate(self, row: IndexExpr) -> None:
+        """Replace the scores of a query by their exponentials; store sums of these."""
+        top = splat(self.scales.load([row]), self.lanes)
 
-        def load(at: list[IndexExpr], lanes: Lanes | None) -> Value:
-            return self.scores.load(at, self._whole(lanes))
+        def step(key: IndexExpr, now: list[Value]) -> list[Value]:
+            at = [row, key], Lanes(self.lanes)
+            power = self.power(self.scores.load(*at) - top)
+            self.scores.store(power, *at)
+            return [now[0] + power]
 
-        def store(power: Value, at: list[IndexExpr], lanes: Lanes | None) -> None:
-            self.scores.store(power, at, self._whole(lanes))
+        start = [self.total.identity(self.lanes)]
+        (total,) = carry(self.padded, start, step, step=self.lanes)
+        self._store_row(self.sums, row, total)
 
-        scale = exponentiate(strip, self.dtype, load, store)
-        self.scales.store(scale, [row])
+    def _shift(self, highest: Value) -> Value:
+        return highest.equal(-math.inf).select(highest.like(0), highest)
 
-    def _whole(self, lanes: Lanes | None) -> Lanes | None:
-        """Return lanes in which scores may be accessed: all, where rows have room for that.
+    def _factor(self, total: Value) -> Value:
+        return 1 / total.equal(0).select(total.like(1), total)
 
-        What was stored by a mask cannot be loaded again before it is in the cache.
-        """
-        return Lanes(lanes.width) if lanes is not None and is_symbolic(self.keys) else lanes
+    def _reduce_rows(
+        self, how: Reduction, vectors: Buffer, count: Size, finish: Callable[[Value], Value]
+    ) -> None:
+        """Reduce a vector of each query across its lanes; store what becomes of it as its scale."""
+
+        def some(row: IndexExpr) -> None:
+            loaded = [self._load_row(vectors, row + i) for i in range(self.lanes)]
+            self.scales.store(finish(how.across_each(loaded)), [row], Lanes(self.lanes))
+
+        for_each(count, some, step=self.lanes)
+
+    def _load_row(self, vectors: Buffer, row: IndexExpr) -> Value:
+        return vectors.load([row, IndexExpr(0)], Lanes(self.lanes))
+
+    def _store_row(self, vectors: Buffer, row: IndexExpr, value: Value) -> None:
+        vectors.store(value, [row, IndexExpr(0)], Lanes(self.lanes))
 
     def _mix(self, at: Sequence[IndexExpr], values: Buffer, first: IndexExpr, count: Size) -> None:
         def finish(i: IndexExpr, j: IndexExpr, value: Value, lanes: Lanes) -> None:

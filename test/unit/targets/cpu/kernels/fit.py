@@ -120,6 +120,11 @@ def _exp_rest(r: Vector) -> Vector:
     return np.sum(terms, axis=0)
 
 
+def _exp2_rest(r: Vector) -> Vector:
+    """Return (2^r - 1) / r, by its series near zero."""
+    return math.log(2) * (1 + r * math.log(2) * _exp_rest(r * math.log(2)))
+
+
 def _log_rest(f: Vector) -> Vector:
     """Return (log(1 + f) - f + f^2 / 2) / f^3, by its series near zero."""
     small = np.abs(f) < 0.05
@@ -164,6 +169,7 @@ def fits() -> dict[str, Fit]:
         "sin": remez(_sin_rest, _relative(1, lambda u: 1 + u * _sin_rest(u)), 0, eighth, (2, 0)),
         "cos": remez(_cos_rest, _relative(2, lambda u: np.cos(np.sqrt(u))), 0, eighth, (2, 0)),
         "exp": remez(_exp_rest, _relative(2, np.exp), -half, half, (4, 0)),
+        "exp2": remez(_exp2_rest, _relative(1, np.exp2), 0, 1, (4, 0)),
         "expm1": remez(_exp_rest, _relative(2, np.expm1), -0.36, 0.36, (5, 0)),
         "log": remez(_log_rest, _relative(3, np.log1p), root - 1, 1 / root - 1, (7, 0)),
         "lgamma": remez(_lgamma_rest, lambda e: 1 / _lgamma_rest(e), -0.5, 0.5, (7, 0)),

@@ -1,0 +1,60 @@
+"""The exponential of numbers that are not positive, as softmax needs it: with fewer multiplications.
+
+A softmax divides by the sum of its exponentials, the largest of which is 1. So an error that grows
+with the distance from zero does no harm: x / ln 2 is rounded, which `exp` takes care not to do.
+"""
+
+from collections.abc import Callable
+
+from .....dialects.core.machine import Machine
+from ....kernels import coefficients
+from ....kernels.approximation import polynomial
+from ..value import Value, constant_of, is_strict, llvm
+from .approximation import LOG2_E, ROUNDER, exp, scale
+
+VANISHES = -160.0
+"""A power of two that is zero in f32."""
+
+_DOWN = 1
+"""The mode of rounding in which VREDUCEPS subtracts the next whole number below."""
+
+_FEATURES = {"avx512f", "avx512dq"}
+
+
+def choose_falling_exp(machine: Machine) -> Callable[[Value], Value]:
+    """Return the emitter of e to the power x for x <= 0, for a machine.
+
+    f32: at most 2.5 ULP and |x| / 2^24 of the result; 0 gives 1, -inf gives 0. 2^t with
+    t = x / ln 2 is 2^n P(t - n), where n is the whole number below t. In strict kernels, and of f64,
+    it is `exp`.
+    """
+    has_instructions = machine.vector_bytes == 64 and {*machine.features} >= _FEATURES
+
+    def falling_exp(x: Value) -> Value:
+        if x.dtype != "f32" or is_strict():
+            return exp(x)
+        whole = has_instructions and str(x.ssa.type) == "vector<16xf32>"
+        return (_by_instructions if whole else _by_arithmetic)(x * LOG2_E)
+
+    return falling_exp
+
+
+def _by_instructions(t: Value) -> Value:
+    """Compute 2^t by VREDUCEPS and VSCALEFPS, which find the whole number below by themselves."""
+    rest = _masked("reduce", t, constant_of(_DOWN, "i32"))
+    return _masked("scalef", polynomial(rest, (1.0, *coefficients.EXP2)), t.ssa)
+
+
+def _masked(function: str, x: Value, operand: object) -> Value:
+    """Emit an instruction of AVX-512 for all lanes, in the current mode of rounding."""
+    all_lanes, current = constant_of(-1, "i16"), constant_of(4, "i32")
+    name = f"llvm.x86.avx512.mask.{function}.ps.512"
+    given = [x.ssa, operand, x.ssa, all_lanes, current]
+    return x.with_ssa(llvm.call_intrinsic(x.ssa.type, name, given, [], []))
+
+
+def _by_arithmetic(t: Value) -> Value:
+    t = t.maximum(VANISHES)
+    shifted = (t - 0.5) + ROUNDER
+    rest = t - (shifted - ROUNDER)
+    return scale(polynomial(rest, (1.0, *coefficients.EXP2)), shifted)
