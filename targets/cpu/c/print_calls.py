@@ -26,6 +26,13 @@ X86: Mapping[str, tuple[str, str]] = {
 }
 """The function of each instruction in <immintrin.h>, and the types of its operands if several."""
 
+MASKED: Mapping[str, str] = {
+    "llvm.x86.avx512.mask.scalef.ps.512": "_mm512_scalef_ps((__m512){0}, (__m512){1})",
+    "llvm.x86.avx512.mask.reduce.ps.512": "_mm512_reduce_ps((__m512){0}, {1})",
+}
+"""The calls of instructions with a mask, which here has all lanes; the second operand of the
+reduction is an immediate number."""
+
 DOTS = ("llvm.aarch64.neon.sdot.v4i32.v16i8", "llvm.aarch64.sve.sdot.nxv4i32")
 """Dot products of signed bytes."""
 
@@ -38,6 +45,8 @@ def print_intrinsic(printer: Printer, op: ir.Operation) -> None:
         _helper(printer, op, "ldexp")
     elif name in X86:
         _instruction(printer, op, name)
+    elif name in MASKED:
+        _masked(printer, op, MASKED[name])
     elif name in DOTS:
         _dot(printer, op)
     else:
@@ -87,6 +96,15 @@ def _instruction(printer: Printer, op: ir.Operation, name: str) -> None:
         function, given = function.removeprefix("swapped "), given[::-1]
     (vector,) = printer.vectors(op.results[0])
     printer.define(op.results[0], f"({vector.name}){function}({', '.join(given)})")
+
+
+def _masked(printer: Printer, op: ir.Operation, call: str) -> None:
+    x, other = op.operands[0], op.operands[1]
+    constant = defining_op(other) if not isinstance(other.type, ir.VectorType) else None
+    second = str(attribute(constant, "value").value) if constant else printer.name(other)
+    (vector,) = printer.vectors(op.results[0])
+    made = call.format(printer.name(x), second)
+    printer.define(op.results[0], f"({vector.name}){made}")
 
 
 def print_assembly(printer: Printer, op: ir.Operation) -> None:

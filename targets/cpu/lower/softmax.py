@@ -9,7 +9,7 @@ from ...kernels.arithmetic import compute_dtype
 from ..kernels.buffer import Buffer, Lanes
 from ..kernels.builder import KernelBuilder
 from ..kernels.epilogue import Epilogue
-from ..kernels.functions.approximation import exp, log
+from ..kernels.functions.approximation import log
 from ..kernels.functions.falling_exp import choose_falling_exp
 from ..kernels.index import IndexExpr
 from ..kernels.strips import Strip, each_strip, strip_shape
@@ -57,7 +57,8 @@ def exponentiate(
 ) -> Value:
     """Store the exponentials of one strip, at most 1 each; return the factor that normalizes them.
 
-    `power` emits the exponential of numbers that are not positive. A strip that is all -inf gives zeros, or NaN without `zeros`.
+    `power` emits the exponential of numbers that are not positive. A strip that is all -inf gives
+    zeros, or NaN without `zeros`.
     """
     highest = strip.reduce("max", element, dtype)
     if zeros:
@@ -85,12 +86,13 @@ def lower_log_softmax(op: tri.LogSoftmax, kernel: KernelBuilder, x: Buffer, y: E
     shape = strip_shape(x.shape, op.axis)
     source, epilogue = x.reshape(shape), y.reshape(shape)
     dtype = compute_dtype(x.dtype)
+    power = choose_falling_exp(kernel.machine)
 
     def strip(s: Strip) -> None:
         highest = s.reduce("max", source.load, dtype)
         top = s.spread(highest)
         total = s.reduce(
-            "add", lambda at, lanes: exp(source.load(at, lanes) - top), dtype, beside=1
+            "add", lambda at, lanes: power(source.load(at, lanes) - top), dtype, beside=1
         )
         shift = s.spread(highest + log(total))
         s.each(lambda at, lanes: epilogue.store(source.load(at, lanes) - shift, at, lanes))

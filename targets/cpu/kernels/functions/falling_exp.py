@@ -1,4 +1,4 @@
-"""The exponential of numbers that are not positive, as softmax needs it: with fewer multiplications.
+"""The exponential of numbers that are not positive, as softmax needs it: fewer multiplications.
 
 A softmax divides by the sum of its exponentials, the largest of which is 1. So an error that grows
 with the distance from zero does no harm: x / ln 2 is rounded, which `exp` takes care not to do.
@@ -24,9 +24,9 @@ _FEATURES = {"avx512f", "avx512dq"}
 def choose_falling_exp(machine: Machine) -> Callable[[Value], Value]:
     """Return the emitter of e to the power x for x <= 0, for a machine.
 
-    f32: at most 2.5 ULP and |x| / 2^24 of the result; 0 gives 1, -inf gives 0. 2^t with
-    t = x / ln 2 is 2^n P(t - n), where n is the whole number below t. In strict kernels, and of f64,
-    it is `exp`.
+    f32: at most 3.5 ULP and |x| / 2^23 of the result; 0 gives 1, -inf gives 0. 2^t with
+    t = x / ln 2 is 2^n P(t - n), where n is the whole number below t. In strict kernels, and of
+    f64, it is `exp`.
     """
     has_instructions = machine.vector_bytes == 64 and {*machine.features} >= _FEATURES
 

@@ -47,12 +47,12 @@ class Contraction:
 
     `left` loads the element of row `r` of a tile at a depth. `initial` loads the initial sum of a
     row, `bias` those of columns; `finish` stores the sums, for which `touch` may prefetch memory;
-    `finish_row` is given what it returned for a row of a tile. At each depth, `ahead` may prefetch elements of later depths. `left` stores at most `block` rows
-    together (those of a tile by default): whole units of `unit` rows, or a part of one. Up to
-    `once` rows read a panel once, though they may be more than a tile has: it comes from far.
-    `dtype` is the type of the sums; `multiply` emits a multiply-add. `seen` returns the part of the
-    depth that counts for some of the rows that are stored together: the elements of others are zero
-    there.
+    `finish_row` is given what it returned for a row of a tile. At each depth, `ahead` may prefetch
+    elements of later depths. `left` stores at most `block` rows together (those of a tile by
+    default): whole units of `unit` rows, or a part of one. Up to `once` rows read a panel once,
+    though they may be more than a tile has: it comes from far. `dtype` is the type of the sums;
+    `multiply` emits a multiply-add. `seen` returns the part of the depth that counts for some of
+    the rows that are stored together: the elements of others are zero there.
     """
 
     rows: Size
@@ -62,7 +62,6 @@ class Contraction:
     left: Left
     panel: Panel
     finish: Finish
-    finish_row: FinishRow | None = None
     initial: Callable[[IndexExpr], Value] | None = None
     bias: Callable[[IndexExpr, Lanes], Value] | None = None
     touch: Callable[[IndexExpr, IndexExpr], None] | None = None
@@ -72,6 +71,7 @@ class Contraction:
     once: int = 0
     multiply: Multiply = multiply_add
     seen: Callable[[Rows, range], Sequence[Size | Span]] | None = None
+    finish_row: FinishRow | None = None
 
     def emit(self, tile: Tile) -> None:
         """Emit independent iterations over panels and tiles."""

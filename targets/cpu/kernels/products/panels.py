@@ -223,13 +223,11 @@ class WidenedPanel(Panel):
 
 
 def private_rows(kernel: KernelBuilder, rows: int, size: Size, dtype: str) -> Buffer:
-    """Allocate private rows; those of a size that changes are whole cache lines apart.
+    """Allocate private rows that begin a cache line each, an odd number of lines apart.
 
     Caches take lines of several rows each somewhere else, and vectors may be stored whole. If the
     size is bounded, that is a number of elements: constants then address several rows.
     """
-    if not is_symbolic(size):
-        return kernel.private((rows, size), dtype)
     line = LINE * 8 // DTYPES[dtype].bits
     most = bounds(size)[1]
     longest = size if most is None or most > LONGEST else most

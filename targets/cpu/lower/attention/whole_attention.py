@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from functools import reduce
 
 from .....dialects import tri
-from .....dialects.core.sizes.atoms import Size
+from .....dialects.core.sizes.atoms import Size, is_symbolic
 from .....dialects.core.sizes.dim import ceildiv
 from .....dialects.tri.attention.attention import fills_of
 from ....kernels.arithmetic import compute_dtype
@@ -28,8 +28,9 @@ from ...kernels.windows import neighbours, splat_index
 from ...registry import template
 from ...schedule.tiles import choose_tile, filled
 
-BLOCK = 32
-"""Queries per tile: the rows of their scores fit in the first-level cache."""
+BLOCK = 42
+"""The most queries that are attended from at once: keys and values are read once for all of them,
+and their scores are in the second-level cache."""
 
 
 @template(tri.Attention)
@@ -84,6 +85,12 @@ def _masked(op: tri.Attention, masks: Sequence[Buffer], queries: Size, keys: Siz
     return mask
 
 
+def _block(queries: Size) -> int:
+    """Return how many queries a block has: all about as many, where their number is known."""
+    most = filled(queries, BLOCK)
+    return most if is_symbolic(queries) else -(-queries // -(-queries // BLOCK)) if queries else 1
+
+
 class WholeAttention:
     """Attend from blocks of queries of a head to all of its keys, which are transposed before.
 
@@ -101,11 +108,12 @@ class WholeAttention:
         mask: Mask,
     ) -> None:
         self.kernel, self.scale, self.mask = kernel, scale, mask
+        self.power = choose_falling_exp(kernel.machine)
         self.q, self.k, self.v, self.y = q, k, v, y
         self.queries, inner = q.shape[-2:]
         self.keys = k.shape[-2]
         self.dtype = compute_dtype(q.dtype)
-        self.block = filled(self.queries, BLOCK)
+        self.block = _block(self.queries)
         self.columns = private_rows(kernel, inner, self.keys, self.dtype)
         self.lanes = kernel.lanes(self.dtype)
         self.padded = ceildiv(self.keys, self.lanes) * self.lanes
@@ -114,7 +122,6 @@ class WholeAttention:
         self.tops, self.sums = (kernel.private((rows, self.lanes), self.dtype) for _ in range(2))
         self.scales = kernel.private((rows,), self.dtype)
         self.highest, self.total = (Reduction(kind, self.dtype) for kind in ("max", "add"))
-        self.power = choose_falling_exp(kernel.machine)
 
     def section(self) -> Section:
         """Return the iterations over all blocks of queries."""
@@ -170,7 +177,7 @@ class WholeAttention:
             lambda rows, i, d: self.q.load([*at, first + rows.first + i, *d]),
             DirectPanel(self.columns),
             finish,
-            keep_highest,
+            finish_row=keep_highest,
         ).emit(choose_tile(self.kernel.machine, self.dtype, count, self.keys))
 
     def _exponentiate(self, row: IndexExpr) -> None:

@@ -161,6 +161,7 @@ def test_coefficients_are_those_of_remez_exchange() -> None:
         "sin": (coefficients.SIN, (1.0,)),
         "cos": (coefficients.COS, (1.0,)),
         "exp": (coefficients.EXP, (1.0,)),
+        "exp2": (coefficients.EXP2, (1.0,)),
         "expm1": (coefficients.EXPM1, (1.0,)),
         "log": (coefficients.LOG, (1.0,)),
         "lgamma": (coefficients.LGAMMA, (1.0,)),
