@@ -31,7 +31,7 @@ def vnni_rows(kernel: KernelBuilder, matrix: Buffer, products: Products) -> Left
 def load_word(matrix: Buffer, row: IndexExpr, number: IndexExpr) -> Value:
     """Load a word of a row whose elements are whole words."""
     count = PRODUCTS[matrix.dtype].count
-    loaded = _load_vnni(matrix, [row, number * count], 1, None)
+    loaded = load_words(matrix, [row, number * count], 1, None)
     return loaded.with_ssa(vector.extract(loaded.ssa, [], [0]))
 
 
@@ -82,7 +82,7 @@ def _copy_rows(kernel: KernelBuilder, matrix: Buffer, products: Products) -> Buf
     full = depth - depth % taken
 
     def move(row: IndexExpr, start: IndexExpr, count: int | None) -> None:
-        loaded = _load_vnni(matrix, [row, start], lanes, count)
+        loaded = load_words(matrix, [row, start], lanes, count)
         if products.offset:
             loaded = flipped(loaded)
         words.store(loaded, [row, start // products.count], Lanes(lanes))
@@ -105,7 +105,7 @@ def _repeated(byte: int) -> int:
     return int.from_bytes([byte] * BYTES, "little")
 
 
-def _load_vnni(matrix: Buffer, at: Sequence[IndexExpr], lanes: int, count: int | None) -> Value:
+def load_words(matrix: Buffer, at: Sequence[IndexExpr], lanes: int, count: int | None) -> Value:
     """Load neighbours as a vector of `lanes` words; elements from `count` on are zero."""
     element = storage_type(matrix.dtype)
     type_ = ir.VectorType.get([lanes * PRODUCTS[matrix.dtype].count], element)

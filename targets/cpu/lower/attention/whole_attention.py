@@ -1,7 +1,6 @@
 """Lowering of attention: scores, softmax and the mix of values, for a few queries at a time.
 
-Scores are never stored whole: a block of queries keeps its rows of scores in cache. Keys are
-transposed once for each head, so that scores are a matrix product over contiguous rows.
+Scores are never stored whole: a block of queries keeps its rows of scores in cache.
 """
 
 import math
@@ -12,7 +11,6 @@ from .....dialects import tri
 from .....dialects.core.sizes.atoms import Size, is_symbolic
 from .....dialects.core.sizes.dim import ceildiv
 from .....dialects.tri.attention.attention import fills_of
-from ....kernels.arithmetic import compute_dtype
 from ...kernels.buffer import Buffer, Lanes
 from ...kernels.builder import KernelBuilder
 from ...kernels.epilogue import Epilogue
@@ -20,13 +18,13 @@ from ...kernels.functions.falling_exp import choose_falling_exp
 from ...kernels.index import IndexExpr, carry, for_each, greatest, place_dtype
 from ...kernels.loops import Piece, Section, cut, spread
 from ...kernels.products.contraction import Contraction, splat
-from ...kernels.products.panels import DirectPanel, private_rows
+from ...kernels.products.panels import DirectPanel
 from ...kernels.reduction import Reduction
-from ...kernels.transposition import store_transposed
 from ...kernels.value import Value
 from ...kernels.windows import neighbours, splat_index
 from ...registry import template
 from ...schedule.tiles import choose_tile, filled
+from .factors import choose_factors
 
 BLOCK = 42
 """The most queries that are attended from at once: keys and values are read once for all of them,
@@ -110,15 +108,11 @@ class WholeAttention:
         self.kernel, self.scale, self.mask = kernel, scale, mask
         self.power = choose_falling_exp(kernel.machine)
         self.q, self.k, self.v, self.y = q, k, v, y
-        self.queries, inner = q.shape[-2:]
-        self.keys = k.shape[-2]
-        self.dtype = compute_dtype(q.dtype)
+        self.queries, self.keys = q.shape[-2], k.shape[-2]
         self.block = _block(self.queries)
-        self.columns = private_rows(kernel, inner, self.keys, self.dtype)
-        self.lanes = kernel.lanes(self.dtype)
-        self.padded = ceildiv(self.keys, self.lanes) * self.lanes
+        self.factors = choose_factors(kernel, q, k, v, self.block)
+        self.dtype, self.lanes = self.factors.dtype, self.factors.lanes
         rows = ceildiv(self.block, self.lanes) * self.lanes
-        self.scores = private_rows(kernel, self.block, self.padded, self.dtype)
         self.tops, self.sums = (kernel.private((rows, self.lanes), self.dtype) for _ in range(2))
         self.scales = kernel.private((rows,), self.dtype)
         self.highest, self.total = (Reduction(kind, self.dtype) for kind in ("max", "add"))
@@ -137,23 +131,22 @@ class WholeAttention:
 
         Returns its blocks of queries.
         """
-        keys, values = self.k.part(source), self.v.part(source)
-        store_transposed(keys, self.columns, self.kernel.lanes(self.dtype))
+        self.factors.take_head(self.k.part(source), self.v.part(source))
         full, rest, tails = cut(self.queries, self.block)
         last = IndexExpr(full * self.block)
         return [
-            Piece(full, lambda i: self._rows(at, values, i * self.block, self.block)),
-            Piece(tails, lambda _: self._rows(at, values, last, rest)),
+            Piece(full, lambda i: self._rows(at, i * self.block, self.block)),
+            Piece(tails, lambda _: self._rows(at, last, rest)),
         ]
 
-    def _rows(self, at: Sequence[IndexExpr], values: Buffer, first: IndexExpr, count: Size) -> None:
+    def _rows(self, at: Sequence[IndexExpr], first: IndexExpr, count: Size) -> None:
         none = self.highest.identity(self.lanes)
         for_each(count, lambda i: self._store_row(self.tops, i, none))
         self._score(at, first, count)
         self._reduce_rows(self.highest, self.tops, count, self._shift)
         for_each(count, self._exponentiate)
         self._reduce_rows(self.total, self.sums, count, self._factor)
-        self._mix(at, values, first, count)
+        self._mix(at, first, count)
 
     def _score(self, at: Sequence[IndexExpr], first: IndexExpr, count: Size) -> None:
         """Store the scores of some queries, and the highest ones of each, lane by lane."""
@@ -162,36 +155,39 @@ class WholeAttention:
             score = self.mask(value * self.scale, at, first + i, j, lanes)
             if lanes.mask is not None:
                 score = Value(lanes.mask, "i1").select(score, -math.inf)
-            self.scores.store(score, [i, j], Lanes(lanes.width))
+            self.factors.scores.store(score, [i, j], Lanes(lanes.width))
             return score
 
         def keep_highest(i: IndexExpr, scores: Sequence[Value]) -> None:
             top = reduce(self.highest.choose, [*scores, self._load_row(self.tops, i)])
             self._store_row(self.tops, i, top)
 
+        factors = self.factors
         Contraction(
             count,
             self.keys,
-            (self.columns.shape[0],),
+            (factors.keys.shape[0],),
             self.dtype,
-            lambda rows, i, d: self.q.load([*at, first + rows.first + i, *d]),
-            DirectPanel(self.columns),
+            lambda rows, i, d: factors.query([*at, first + rows.first + i], d[0]),
+            DirectPanel(factors.keys),
             finish,
+            multiply=factors.multiply,
             finish_row=keep_highest,
         ).emit(choose_tile(self.kernel.machine, self.dtype, count, self.keys))
 
     def _exponentiate(self, row: IndexExpr) -> None:
-        """Replace the scores of a query by their exponentials; store sums of these."""
+        """Store the exponentials of the scores of a query, and sums of these."""
+        scores, weights = self.factors.scores, self.factors.weights
         top = splat(self.scales.load([row]), self.lanes)
 
         def step(key: IndexExpr, now: list[Value]) -> list[Value]:
             at = [row, key], Lanes(self.lanes)
-            power = self.power(self.scores.load(*at) - top)
-            self.scores.store(power, *at)
+            power = self.power(scores.load(*at) - top)
+            weights.store(power, *at)
             return [now[0] + power]
 
         start = [self.total.identity(self.lanes)]
-        (total,) = carry(self.padded, start, step, step=self.lanes)
+        (total,) = carry(self.factors.padded, start, step, step=self.lanes)
         self._store_row(self.sums, row, total)
 
     def _shift(self, highest: Value) -> Value:
@@ -217,17 +213,20 @@ class WholeAttention:
     def _store_row(self, vectors: Buffer, row: IndexExpr, value: Value) -> None:
         vectors.store(value, [row, IndexExpr(0)], Lanes(self.lanes))
 
-    def _mix(self, at: Sequence[IndexExpr], values: Buffer, first: IndexExpr, count: Size) -> None:
+    def _mix(self, at: Sequence[IndexExpr], first: IndexExpr, count: Size) -> None:
         def finish(i: IndexExpr, j: IndexExpr, value: Value, lanes: Lanes) -> None:
             scaled = value * splat(self.scales.load([i]), lanes.width)
             self.y.store(scaled, [*at, first + i, j], lanes)
 
+        factors = self.factors
+        depth, width = factors.values.shape
         Contraction(
             count,
-            values.shape[-1],
-            (self.keys,),
+            width,
+            (depth,),
             self.dtype,
-            lambda rows, i, s: self.scores.load([rows.first + i, *s]),
-            DirectPanel(values),
+            lambda rows, i, s: factors.weight(rows.first + i, s[0]),
+            DirectPanel(factors.values),
             finish,
-        ).emit(choose_tile(self.kernel.machine, self.dtype, count, values.shape[-1]))
+            multiply=factors.multiply,
+        ).emit(choose_tile(self.kernel.machine, self.dtype, count, width))

@@ -1,0 +1,125 @@
+"""What the two products of attention multiply: numbers as they are, or pairs of bf16.
+
+Keys are transposed once for each head, so that scores are a product over contiguous rows.
+"""
+
+from collections.abc import Sequence
+
+from .....dialects.core.sizes.atoms import Size, is_symbolic
+from .....dialects.core.sizes.dim import ceildiv
+from .....dialects.cpu.vnni import PRODUCTS, VNNI
+from ....kernels.arithmetic import compute_dtype
+from ...kernels.buffer import Buffer, Lanes
+from ...kernels.builder import KernelBuilder
+from ...kernels.index import IndexExpr, for_each
+from ...kernels.products.contraction import Multiply, multiply_add
+from ...kernels.products.dot import choose_dot, find_instruction
+from ...kernels.products.panels import private_rows
+from ...kernels.products.row_products import columns_of
+from ...kernels.products.vnni import load_word, load_words
+from ...kernels.transposition import store_transposed, transpose_registers
+from ...kernels.value import Value, is_strict
+
+PAIR = "bf16"
+
+
+class Factors:
+    """Hold the keys and values of a head, and rows of scores and of weights of some queries.
+
+    `keys` is [depth, keys], `values` is [keys or pairs of them, size]; `weights` are in the memory
+    of the `scores`, which they replace. Rows of both are `padded` to whole vectors.
+    """
+
+    multiply: Multiply = staticmethod(multiply_add)
+
+    def __init__(self, kernel: KernelBuilder, q: Buffer, k: Buffer, v: Buffer, rows: int) -> None:
+        self.kernel, self.q = kernel, q
+        self.dtype = compute_dtype(q.dtype)
+        self.lanes = kernel.lanes(self.dtype)
+        self.padded = ceildiv(k.shape[-2], self.lanes) * self.lanes
+        self.scores = private_rows(kernel, rows, self.padded, self.dtype)
+        self._allocate(k.shape[-2:], v.shape[-1], rows)
+
+    def _allocate(self, keys: Sequence[Size], width: Size, rows: int) -> None:
+        count, inner = keys
+        self.keys = private_rows(self.kernel, inner, count, self.dtype)
+        self.weights = self.scores
+
+    def take_head(self, keys: Buffer, values: Buffer) -> None:
+        """Prepare keys, [keys, depth], and values, [keys, size]."""
+        store_transposed(keys, self.keys, self.lanes)
+        self.values = values
+
+    def query(self, at: Sequence[IndexExpr], depth: IndexExpr) -> Value:
+        """Load a factor of a query, by its head and number."""
+        return self.q.load([*at, depth])
+
+    def weight(self, row: IndexExpr, number: IndexExpr) -> Value:
+        """Load a factor of the values."""
+        return self.weights.load([row, number])
+
+
+class PairFactors(Factors):
+    """Multiply pairs of bf16, with sums of f32, by an instruction; weights are rounded to bf16."""
+
+    def _allocate(self, keys: Sequence[Size], width: Size, rows: int) -> None:
+        count, inner = keys
+        pairs = PRODUCTS[PAIR].count
+        self.multiply = choose_dot(self.kernel.machine, PAIR)
+        self.keys = private_rows(self.kernel, inner // pairs, count, VNNI)
+        self.values = private_rows(self.kernel, ceildiv(count, pairs), width, VNNI)
+        self.weights = private_rows(self.kernel, rows, self.padded, PAIR)
+
+    def take_head(self, keys: Buffer, values: Buffer) -> None:
+        for_each(keys.shape[0], lambda key: self._take_keys(keys, key), step=self.lanes)
+        pairs, single = divmod(keys.shape[0], 2)
+        for_each(pairs, lambda pair: self._take_values(values, pair, 2))
+        for_each(single, lambda _: self._take_values(values, IndexExpr(pairs), 1))
+
+    def _take_keys(self, keys: Buffer, first: IndexExpr) -> None:
+        """Transpose the pairs of neighbouring keys; behind the last one it stands again."""
+        last = IndexExpr(keys.shape[0]) - 1
+        places = [(first + number).minimum(last) for number in range(self.lanes)]
+        depth = self.keys.shape[0]
+        for start in range(0, depth, self.lanes):
+            count = None if start + self.lanes <= depth else 2 * (depth - start)
+            loaded = [
+                load_words(keys, [place, IndexExpr(2 * start)], self.lanes, count)
+                for place in places
+            ]
+            made = transpose_registers(loaded, self.lanes)
+            for number in range(min(self.lanes, depth - start)):
+                at = [IndexExpr(start + number), first]
+                self.keys.store(made[number], at, Lanes(self.lanes))
+
+    def _take_values(self, values: Buffer, pair: IndexExpr, count: int) -> None:
+        """Pair the values of two keys, or those of the last one with zeros."""
+        for start, lanes in columns_of(values.shape[1], self.lanes):
+            at = IndexExpr(start)
+            bits = [values.load([pair * 2 + i, at], lanes).bits("ui32") for i in range(count)]
+            word = bits[0].shift_right(16)
+            for high in bits[1:]:
+                word = word.logical_or(high)
+            self.values.store(Value(word.ssa, VNNI), [pair, at], Lanes(self.lanes))
+
+    def query(self, at: Sequence[IndexExpr], depth: IndexExpr) -> Value:
+        *head, row = at
+        return load_word(self.q.part(head), row, depth)
+
+    def weight(self, row: IndexExpr, number: IndexExpr) -> Value:
+        return load_word(self.weights, row, number)
+
+
+def choose_factors(kernel: KernelBuilder, q: Buffer, k: Buffer, v: Buffer, rows: int) -> Factors:
+    """Return pairs of bf16 where a machine multiplies these, and numbers are contiguous."""
+    inner, width = q.shape[-1], v.shape[-1]
+    pairs = (
+        q.dtype == PAIR
+        and not is_strict()
+        and find_instruction(kernel.machine, PAIR) is not None
+        and not is_symbolic(inner)
+        and not is_symbolic(width)
+        and inner % 2 == 0
+        and q.strides[-1] == k.strides[-1] == 1
+    )
+    return (PairFactors if pairs else Factors)(kernel, q, k, v, rows)
