@@ -4,7 +4,7 @@ A softmax divides by the sum of its exponentials, the largest of which is 1. So 
 with the distance from zero does no harm: x / ln 2 is rounded, which `exp` takes care not to do.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from .....dialects.core.machine import Machine
 from ....kernels import coefficients
@@ -21,12 +21,12 @@ _DOWN = 1
 _FEATURES = {"avx512f", "avx512dq"}
 
 
-def choose_falling_exp(machine: Machine) -> Callable[[Value], Value]:
+def choose_falling_exp(machine: Machine, dtype: str = "f32") -> Callable[[Value], Value]:
     """Return the emitter of e to the power x for x <= 0, for a machine.
 
-    f32: at most 3.5 ULP and |x| / 2^23 of the result; 0 gives 1, -inf gives 0. 2^t with
-    t = x / ln 2 is 2^n P(t - n), where n is the whole number below t. In strict kernels, and of
-    f64, it is `exp`.
+    f32: at most 3.5 ULP and |x| / 2^23 of the result; 2^-13 of it where it will be rounded to
+    `dtype` bf16. 0 gives 1, -inf gives 0. 2^t with t = x / ln 2 is 2^n P(t - n), where n is the
+    whole number below t. In strict kernels, and of f64, it is `exp`.
     """
     has_instructions = machine.vector_bytes == 64 and {*machine.features} >= _FEATURES
 
@@ -34,15 +34,16 @@ def choose_falling_exp(machine: Machine) -> Callable[[Value], Value]:
         if x.dtype != "f32" or is_strict():
             return exp(x)
         whole = has_instructions and str(x.ssa.type) == "vector<16xf32>"
-        return (_by_instructions if whole else _by_arithmetic)(x * LOG2_E)
+        return (_by_instructions if whole else _by_arithmetic)(x * LOG2_E, (1.0, *rest))
 
+    rest = coefficients.EXP2_SHORT if dtype == "bf16" else coefficients.EXP2
     return falling_exp
 
 
-def _by_instructions(t: Value) -> Value:
+def _by_instructions(t: Value, power: Sequence[float]) -> Value:
     """Compute 2^t by VREDUCEPS and VSCALEFPS, which find the whole number below by themselves."""
     rest = _masked("reduce", t, constant_of(_DOWN, "i32"))
-    return _masked("scalef", polynomial(rest, (1.0, *coefficients.EXP2)), t.ssa)
+    return _masked("scalef", polynomial(rest, power), t.ssa)
 
 
 def _masked(function: str, x: Value, operand: object) -> Value:
@@ -53,8 +54,8 @@ def _masked(function: str, x: Value, operand: object) -> Value:
     return x.with_ssa(llvm.call_intrinsic(x.ssa.type, name, given, [], []))
 
 
-def _by_arithmetic(t: Value) -> Value:
+def _by_arithmetic(t: Value, power: Sequence[float]) -> Value:
     t = t.maximum(VANISHES)
     shifted = (t - 0.5) + ROUNDER
     rest = t - (shifted - ROUNDER)
-    return scale(polynomial(rest, (1.0, *coefficients.EXP2)), shifted)
+    return scale(polynomial(rest, power), shifted)

@@ -106,11 +106,11 @@ class WholeAttention:
         mask: Mask,
     ) -> None:
         self.kernel, self.scale, self.mask = kernel, scale, mask
-        self.power = choose_falling_exp(kernel.machine)
         self.q, self.k, self.v, self.y = q, k, v, y
         self.queries, self.keys = q.shape[-2], k.shape[-2]
         self.block = _block(self.queries)
         self.factors = choose_factors(kernel, q, k, v, self.block)
+        self.power = choose_falling_exp(kernel.machine, self.factors.weights.dtype)
         self.dtype, self.lanes = self.factors.dtype, self.factors.lanes
         rows = ceildiv(self.block, self.lanes) * self.lanes
         self.tops, self.sums = (kernel.private((rows, self.lanes), self.dtype) for _ in range(2))
@@ -177,13 +177,12 @@ class WholeAttention:
 
     def _exponentiate(self, row: IndexExpr) -> None:
         """Store the exponentials of the scores of a query, and sums of these."""
-        scores, weights = self.factors.scores, self.factors.weights
+        scores = self.factors.scores
         top = splat(self.scales.load([row]), self.lanes)
 
         def step(key: IndexExpr, now: list[Value]) -> list[Value]:
-            at = [row, key], Lanes(self.lanes)
-            power = self.power(scores.load(*at) - top)
-            weights.store(power, *at)
+            power = self.power(scores.load([row, key], Lanes(self.lanes)) - top)
+            self.factors.store_weights(power, row, key)
             return [now[0] + power]
 
         start = [self.total.identity(self.lanes)]

@@ -170,6 +170,7 @@ def fits() -> dict[str, Fit]:
         "cos": remez(_cos_rest, _relative(2, lambda u: np.cos(np.sqrt(u))), 0, eighth, (2, 0)),
         "exp": remez(_exp_rest, _relative(2, np.exp), -half, half, (4, 0)),
         "exp2": remez(_exp2_rest, _relative(1, np.exp2), 0, 1, (4, 0)),
+        "exp2_short": remez(_exp2_rest, _relative(1, np.exp2), 0, 1, (2, 0)),
         "expm1": remez(_exp_rest, _relative(2, np.expm1), -0.36, 0.36, (5, 0)),
         "log": remez(_log_rest, _relative(3, np.log1p), root - 1, 1 / root - 1, (7, 0)),
         "lgamma": remez(_lgamma_rest, lambda e: 1 / _lgamma_rest(e), -0.5, 0.5, (7, 0)),
