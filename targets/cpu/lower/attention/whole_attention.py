@@ -8,8 +8,11 @@ from collections.abc import Callable, Sequence
 from functools import reduce
 
 from .....dialects import tri
+from .....dialects.core.machine import Machine
 from .....dialects.core.sizes.atoms import Size, is_symbolic
 from .....dialects.core.sizes.dim import ceildiv
+from .....dialects.core.sizes.substitution import likely
+from .....dialects.core.tensor import DTYPES
 from .....dialects.tri.attention.attention import fills_of
 from ...kernels.buffer import Buffer, Lanes
 from ...kernels.builder import KernelBuilder
@@ -26,9 +29,9 @@ from ...registry import template
 from ...schedule.tiles import choose_tile, filled
 from .factors import choose_factors
 
-BLOCK = 42
-"""The most queries that are attended from at once: keys and values are read once for all of them,
-and their scores are in the second-level cache."""
+FEW, MANY = 28, 42
+"""The most queries of a block. Keys and values are read once for all of them: many pay where these
+are far from the core, few divide better among threads."""
 
 
 @template(tri.Attention)
@@ -83,10 +86,11 @@ def _masked(op: tri.Attention, masks: Sequence[Buffer], queries: Size, keys: Siz
     return mask
 
 
-def _block(queries: Size) -> int:
+def _block(machine: Machine, queries: Size, k: Buffer, v: Buffer) -> int:
     """Return how many queries a block has: all about as many, where their number is known."""
-    most = filled(queries, BLOCK)
-    return most if is_symbolic(queries) else -(-queries // -(-queries // BLOCK)) if queries else 1
+    of_head = likely(k.shape[-2] * (k.shape[-1] + v.shape[-1])) * DTYPES[k.dtype].itemsize
+    most = filled(queries, MANY if of_head > machine.core.caches[1] // 4 else FEW)
+    return most if is_symbolic(queries) else -(-queries // max(1, -(-queries // most)))
 
 
 class WholeAttention:
@@ -108,7 +112,7 @@ class WholeAttention:
         self.kernel, self.scale, self.mask = kernel, scale, mask
         self.q, self.k, self.v, self.y = q, k, v, y
         self.queries, self.keys = q.shape[-2], k.shape[-2]
-        self.block = _block(self.queries)
+        self.block = _block(kernel.machine, self.queries, k, v)
         self.factors = choose_factors(kernel, q, k, v, self.block)
         self.power = choose_falling_exp(kernel.machine, self.factors.weights.dtype)
         self.dtype, self.lanes = self.factors.dtype, self.factors.lanes
