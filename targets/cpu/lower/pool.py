@@ -19,6 +19,7 @@ from ..kernels.epilogue import Epilogue, each_vector
 from ..kernels.index import IndexExpr, carry, carry_nest, for_each, greatest
 from ..kernels.loops import each
 from ..kernels.reduction import Reduction
+from ..kernels.runs import Rows, cut_rows
 from ..kernels.value import Value
 from ..kernels.value import math as math_dialect
 from ..kernels.windows import first_tap, repeated
@@ -26,6 +27,9 @@ from ..registry import template
 
 UNROLLED = 64
 """The most taps or factors that are unrolled: longer ones become loops, to bound the code size."""
+
+MOST_SHARED = 16
+"""The most taps of an axis along which windows share what they see."""
 
 Pool = tri.MaxPool | tri.AveragePool | tri.LpPool
 Finish = Callable[[Value, list[IndexExpr], Lanes | None], Value]
@@ -130,6 +134,10 @@ def _pool(
 ) -> None:
     *outer, last = _spans(op, x.shape[2:], y.shape[2:], padded=False)
     width = kernel.lanes(how.dtype)
+    block = last.windows if last.is_whole and not is_symbolic(last.windows) else 0
+    if len(outer) == 2 and block and width % block == 0 and _shares_columns(how, *outer):
+        _pool_tiles(how, x, y, outer, kernel.machine.registers * 7 // 16, finish)
+        return
     row = None if last.is_whole else _Row(kernel, last, how, width)
 
     def windows(at: list[IndexExpr]) -> None:
@@ -138,7 +146,7 @@ def _pool(
             row.fill(joined)
 
         def store(i: list[IndexExpr], lanes: Lanes | None) -> None:
-            value = joined.load(i[0], lanes) if row is None else row.read(i[0])
+            value = joined.load(i, lanes) if row is None else row.read(i[0])
             y.store(finish(value, [*at, *i], lanes), [*at, *i], lanes)
 
         each_vector((last.windows,), width, store)
@@ -148,6 +156,42 @@ def _pool(
         each(tuple(shape), lambda at: for_each(line, lambda i: windows([*at, i])))
     else:
         each(y.shape[:-1], windows)
+
+
+def _shares_columns(how: Reduction, down: Span, across: Span) -> bool:
+    """Return whether windows overlap, and those at the edges see the element there again."""
+    again = how.is_unordered and down.always_sees() and across.always_sees()
+    few = max(down.taps, across.taps) <= MOST_SHARED
+    return again and few and across.dilation == 1 and across.stride < across.taps
+
+
+def _pool_tiles(
+    how: Reduction, x: Buffer, y: Epilogue, outer: Sequence[Span], registers: int, finish: Finish
+) -> None:
+    """Pool a blocked image by tiles of a line: a column is combined once for all that see it."""
+    down, across = outer
+    lanes = Lanes(x.shape[-1])
+    count = max(1, (registers - across.taps) // across.stride + 1)
+    runs = cut_rows(across.windows, 1, count)
+
+    def line(at: list[IndexExpr]) -> None:
+        joined = _Joined(how, x, at[:2], [down], at[2:])
+
+        def tile(windows: Rows) -> None:
+            start = across.start(windows.first)
+            reach = (windows.count - 1) * across.stride + across.taps
+            places = [(start + i).maximum(0).minimum(across.high - 1) for i in range(reach)]
+            columns = [joined.load([place, IndexExpr(0)], lanes) for place in places]
+            for i in range(windows.count):
+                first = i * across.stride
+                value = how.combine_all(columns[first : first + across.taps])
+                place = [*at, windows.first + i, IndexExpr(0)]
+                y.store(finish(value, place, lanes), place, lanes)
+
+        for run in runs:
+            run.each(tile)
+
+    each(tuple(y.shape[:3]), line)
 
 
 class _Joined:
@@ -168,8 +212,8 @@ class _Joined:
         few = math.prod(span.taps for span in outer) <= UNROLLED
         self.again = how.is_unordered and few and all(span.always_sees() for span in outer)
 
-    def load(self, column: IndexExpr, lanes: Lanes | None) -> Value:
-        """Return neighbours of the row from a column on."""
+    def load(self, column: list[IndexExpr], lanes: Lanes | None) -> Value:
+        """Return neighbours of the row from a place on the other axes on."""
         if self.again:
             return self.how.combine_all(list(self._elements([], column, lanes)))
         start = self.how.identity(lanes.width if lanes else 1)
@@ -187,7 +231,7 @@ class _Joined:
         return rows(0, [], [start])[0]
 
     def _elements(
-        self, places: list[IndexExpr], column: IndexExpr, lanes: Lanes | None
+        self, places: list[IndexExpr], column: list[IndexExpr], lanes: Lanes | None
     ) -> Iterator[Value]:
         """Load all taps of the outer axes; those outside are the last one inside, again."""
         if len(places) == len(self.outer):
@@ -198,8 +242,10 @@ class _Joined:
             place = self._place(spans, (self.visible[spans][1] - 1).minimum(t))
             yield from self._elements([*places, place], column, lanes)
 
-    def _element(self, places: list[IndexExpr], column: IndexExpr, lanes: Lanes | None) -> Value:
-        return self.how.element(self.x.load([*self.leading, *places, column], lanes))
+    def _element(
+        self, places: list[IndexExpr], column: list[IndexExpr], lanes: Lanes | None
+    ) -> Value:
+        return self.how.element(self.x.load([*self.leading, *places, *column], lanes))
 
     def _place(self, spans: int, tap: IndexExpr) -> IndexExpr:
         span = self.outer[spans]
@@ -227,7 +273,7 @@ class _Row:
         """Take the elements of another row."""
 
         def columns(at: list[IndexExpr], lanes: Lanes | None) -> None:
-            self._store(joined.load(at[0], lanes), at[0] + self.span.begin, lanes)
+            self._store(joined.load(at, lanes), at[0] + self.span.begin, lanes)
 
         each_vector((self.span.high,), self.width, columns)
 
