@@ -1,4 +1,4 @@
-"""Rounding to bf16: by the instruction of a machine that has one, or in integer arithmetic."""
+"""Instructions of a machine, and rounding to bf16 by one of them or in integer arithmetic."""
 
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -10,17 +10,18 @@ from ....dialects.core.mlir import ir
 from .value import Value, arith, is_strict, llvm
 
 _INSTRUCTIONS = {
-    16: ("llvm.x86.avx512bf16.cvtneps2bf16.512", {"avx512_bf16"}),
-    8: ("llvm.x86.avx512bf16.cvtneps2bf16.256", {"avx512_bf16", "avx512vl"}),
+    16: ("llvm.x86.avx512bf16.cvtneps2bf16.512", "avx512_bf16"),
+    8: ("llvm.x86.avx512bf16.cvtneps2bf16.256", "avx512_bf16", "avx512vl"),
 }
 """The intrinsic that rounds a vector of f32, by its lanes, and the features that it needs."""
 
-_MACHINE: ContextVar[Machine | None] = ContextVar("rounding", default=None)
+_MACHINE: ContextVar[Machine | None] = ContextVar("machine", default=None)
+"""The machine whose instructions may be emitted, if there is one."""
 
 
 @contextmanager
-def rounding_of(machine: Machine) -> Generator[None]:
-    """Round by the instructions of a machine inside the context, except in strict kernels."""
+def code_for(machine: Machine) -> Generator[None]:
+    """Emit instructions of a machine inside the context, except in strict kernels."""
     token = _MACHINE.set(machine)
     try:
         yield
@@ -28,18 +29,24 @@ def rounding_of(machine: Machine) -> Generator[None]:
         _MACHINE.reset(token)
 
 
+def code_has(*features: str) -> bool:
+    """Return whether the code that is emitted may have instructions of some features."""
+    machine = _MACHINE.get()
+    return machine is not None and not is_strict() and {*features} <= {*machine.features}
+
+
 def round_to_bf16(value: Value) -> Any:
     """Round f32 to the nearest bf16, ties to even, and return its bits; NaN remains NaN.
 
     The instruction makes numbers below 2^-126 zero, as that for products does.
     """
-    machine, type_ = _MACHINE.get(), value.ssa.type
-    if machine is not None and isinstance(type_, ir.VectorType) and not is_strict():
-        name, features = _INSTRUCTIONS.get(type_.shape[0], ("", {""}))
-        if features <= {*machine.features}:
-            rounded = llvm.call_intrinsic(value.shaped("bf16"), name, [value.ssa], [], [])
-            return arith.bitcast(value.shaped("ui16"), rounded)
-    return _rounded_bits(value)
+    type_ = value.ssa.type
+    lanes = type_.shape[0] if isinstance(type_, ir.VectorType) else 1
+    name, *features = _INSTRUCTIONS.get(lanes, ("",))
+    if not name or not code_has(*features):
+        return _rounded_bits(value)
+    rounded = llvm.call_intrinsic(value.shaped("bf16"), name, [value.ssa], [], [])
+    return arith.bitcast(value.shaped("ui16"), rounded)
 
 
 def _rounded_bits(value: Value) -> Any:

@@ -15,7 +15,7 @@ from ...kernels.conversion import convert
 from ...kernels.lower.elementwise import register_elementwise
 from ...kernels.narrow import narrowed_bits, power_bits, widened_bits
 from ..kernels.conversion import cast, reinterpret, widened
-from ..kernels.functions import approximation, trigonometry
+from ..kernels.functions import approximation, of_bf16, trigonometry
 from ..kernels.value import Value
 from ..registry import TABLE, elementwise
 
@@ -57,7 +57,10 @@ FUNCTIONS: dict[type[Op], Callable[[Value], Value]] = {
     **{op: _by_math(name) for op, name in MATH.items()},
 }
 
-register_elementwise(TABLE, FUNCTIONS, widened)
+OF_BF16 = FUNCTIONS | {tri.Exp: of_bf16.exp, tri.Sigmoid: of_bf16.sigmoid}
+"""The functions of ops whose results are bf16."""
+
+register_elementwise(TABLE, FUNCTIONS, widened, {"bf16": OF_BF16})
 
 
 @elementwise(tri.Cast, types=MOVES)
