@@ -21,8 +21,8 @@ class BlockedWinogradConv(CpuOp):
 
     `x` has the padding, and so much more at its ends that its tiles are whole; the outputs that
     count are the first `sizes` of them. `u` is [panels, points, channels, outputs of a panel], made
-    by `transform_kernel_columns`; `b` is [outputs]. They are f32 for an image of halves, whose
-    transforms are. Errors are those of `cpu.winograd_conv`.
+    by `transform_kernel_columns`; `b` is [outputs]. For an image of halves they are f32, as its
+    transforms are, or `u` is f16 for one of bf16. Errors are those of `cpu.winograd_conv`.
     """
 
     x: Operand
@@ -46,7 +46,9 @@ class BlockedWinogradConv(CpuOp):
         need_same_shape(image, wanted, fault)
         channels = _channels(u, self.tile, self.outputs)
         whole = Tensor(plain_shape(x.shape), "f32" if x.dtype in HALVES else x.dtype)
-        plain = Tensor((self.outputs, channels, TAPS, TAPS), same_dtype(whole, u))
+        narrow = (x.dtype, u.dtype) == ("bf16", "f16")
+        dtype = whole.dtype if narrow else same_dtype(whole, u)
+        plain = Tensor((self.outputs, channels, TAPS, TAPS), dtype)
         ones = (1,) * len(self.sizes)
         Conv(strides=ones, pads=(0,) * 2 * len(self.sizes), dilations=ones).infer(whole, plain, b)
         return Tensor(blocked_shape((batch, self.outputs, *self.sizes), x.shape[-1]), x.dtype)

@@ -10,6 +10,7 @@ from ....dialects.core.mlir import ir
 from ....dialects.core.op import Op
 from ....dialects.core.sizes.substitution import likely
 from ....dialects.core.tensor import Array, Shape
+from ....passes.building import cast
 from ....passes.rewriting import NoMatch, Rewriter, uses
 from ..schedule.layout_costs import conv_cost, depthwise_costs, on_blocks, relayout_cost
 from ..schedule.products import Product, product_of
@@ -17,7 +18,7 @@ from ..schedule.schedule import SCHEDULE, WINOGRAD
 from .blocked_forms import Blocks, Form, has_blocked_form
 from .conv_phases import BlockedPhases
 from .packed_constants import packed_constant
-from .winograd_weights import Convolution, transformed_parts
+from .winograd_weights import Convolution, fit_f16, transformed_parts
 
 
 @has_blocked_form(tri.Conv)
@@ -152,16 +153,15 @@ def build_winograd(
     def split(weight: Array) -> list[Array]:
         return [cpu.tap_columns(kernels(weight), vectors * lanes)]
 
-    (u,) = transformed_parts(op, tile, split, rewriter)
+    narrow = tensor_of(op.x.type).dtype == "bf16" and fit_f16(kernels(rewriter.constant(op.w)))
+    (u,) = transformed_parts(op, tile, split, rewriter, "f16" if narrow else "f32")
     ends = [
         pad + cpu.whole_tiles(size, tile) - size
         for pad, size in zip(op.pads[2:], sizes, strict=True)
     ]
     wide = bordered(image, (*op.pads[:2], *ends))
     more: dict[str, Any] = {"tile": tile, "outputs": outputs, "sizes": tuple(sizes)}
-    b = op.b
-    if b is not None and tensor_of(b.type).dtype != tensor_of(u.type).dtype:
-        b = tri.Cast.build(b, to=tensor_of(u.type).dtype).y
+    b = None if op.b is None else cast(op.b, "f32")
     return cpu.BlockedWinogradConv.build(wide, u, b, **more)
 
 

@@ -35,7 +35,7 @@ AHEAD = 8192
 TILES = ElementTypes(("f32", "f64"), layouts={"x": BLOCKED, "u": PACKED, "y": BLOCKED})
 
 
-HALVES = replace(TILES, every=("f16", "bf16"), fields={"u": ("f32",), "b": ("f32",)})
+HALVES = replace(TILES, every=("f16", "bf16"), fields={"u": ("f32", "f16"), "b": ("f32",)})
 
 
 @template(cpu.BlockedWinogradConv, types=(TILES, HALVES))

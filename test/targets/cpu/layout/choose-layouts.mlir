@@ -237,11 +237,23 @@ func.func @blocks_halves(%x: tensor<1x64x56x56xbf16>) -> tensor<1x64x28x28xbf16>
   return %r : tensor<1x64x28x28xbf16>
 }
 
-// Tiles of f32 multiply four times less than words do.
+// Tiles of f32 multiply four times less than words do. Their kernels are f16.
 // CHECK-LABEL: func.func @halves_in_tiles
 // CHECK:         %[[U:.*]] = "tri.mat_mul"({{.*}}xf32>) -> tensor<1x36x4096xf32>
-// CHECK:         "cpu.blocked_winograd_conv"({{.*}}tile = 4{{.*}} : (tensor<1x4x58x58x16xbf16>, tensor<1x36x64x64xf32>, tensor<64xf32>) -> tensor<1x4x56x56x16xbf16>
+// CHECK:         "tri.cast"(%[[U]]) {{.*}}to = "f16"
+// CHECK:         "cpu.blocked_winograd_conv"({{.*}}tile = 4{{.*}} : (tensor<1x4x58x58x16xbf16>, tensor<1x36x64x64xf16>, tensor<64xf32>) -> tensor<1x4x56x56x16xbf16>
 func.func @halves_in_tiles(%x: tensor<1x64x56x56xbf16>) -> tensor<1x64x56x56xbf16> {
+  %w = "tri.constant"() {value = dense<0x3F803F80> : tensor<2x288x32xi32>} : () -> tensor<2x288x32xi32>
+  %b = "tri.constant"() {value = dense<1.0> : tensor<64xf32>} : () -> tensor<64xf32>
+  %y = "cpu.dot_panel_conv"(%x, %w, %b) {dilations = array<i64: 1, 1>, kernel = array<i64: 3, 3>, outputs = 64, pads = array<i64: 1, 1, 1, 1>, strides = array<i64: 1, 1>}
+      : (tensor<1x64x56x56xbf16>, tensor<2x288x32xi32>, tensor<64xf32>) -> tensor<1x64x56x56xbf16>
+  return %y : tensor<1x64x56x56xbf16>
+}
+
+// Kernels that are so small that f16 loses bits of them are f32.
+// CHECK-LABEL: func.func @keeps_small_kernels_wide
+// CHECK:         "cpu.blocked_winograd_conv"({{.*}}tensor<1x36x64x64xf32>
+func.func @keeps_small_kernels_wide(%x: tensor<1x64x56x56xbf16>) -> tensor<1x64x56x56xbf16> {
   %w = "tri.constant"() {value = dense<1> : tensor<2x288x32xi32>} : () -> tensor<2x288x32xi32>
   %b = "tri.constant"() {value = dense<1.0> : tensor<64xf32>} : () -> tensor<64xf32>
   %y = "cpu.dot_panel_conv"(%x, %w, %b) {dilations = array<i64: 1, 1>, kernel = array<i64: 3, 3>, outputs = 64, pads = array<i64: 1, 1, 1, 1>, strides = array<i64: 1, 1>}
