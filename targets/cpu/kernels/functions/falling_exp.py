@@ -9,16 +9,12 @@ from collections.abc import Callable, Sequence
 from .....dialects.core.machine import Machine
 from ....kernels import coefficients
 from ....kernels.approximation import polynomial
-from ..value import Value, constant_of, is_strict, llvm
+from ..value import Value, is_strict
 from .approximation import LOG2_E, ROUNDER, exp, scale
+from .by_avx512 import FEATURES, power_of_two
 
 VANISHES = -160.0
 """A power of two that is zero in f32."""
-
-_DOWN = 1
-"""The mode of rounding in which VREDUCEPS subtracts the next whole number below."""
-
-_FEATURES = {"avx512f", "avx512dq"}
 
 
 def choose_falling_exp(machine: Machine, dtype: str = "f32") -> Callable[[Value], Value]:
@@ -28,34 +24,21 @@ def choose_falling_exp(machine: Machine, dtype: str = "f32") -> Callable[[Value]
     `dtype` bf16. 0 gives 1, -inf gives 0. 2^t with t = x / ln 2 is 2^n P(t - n), where n is the
     whole number below t. In strict kernels, and of f64, it is `exp`.
     """
-    has_instructions = machine.vector_bytes == 64 and {*machine.features} >= _FEATURES
+    has_instructions = machine.vector_bytes == 64 and {*machine.features} >= FEATURES
 
     def falling_exp(x: Value) -> Value:
         if x.dtype != "f32" or is_strict():
             return exp(x)
         whole = has_instructions and str(x.ssa.type) == "vector<16xf32>"
-        return (_by_instructions if whole else _by_arithmetic)(x * LOG2_E, (1.0, *rest))
+        return (power_of_two if whole else _by_arithmetic)(x * LOG2_E, rest)
 
     rest = coefficients.EXP2_SHORT if dtype == "bf16" else coefficients.EXP2
     return falling_exp
 
 
-def _by_instructions(t: Value, power: Sequence[float]) -> Value:
-    """Compute 2^t by VREDUCEPS and VSCALEFPS, which find the whole number below by themselves."""
-    rest = _masked("reduce", t, constant_of(_DOWN, "i32"))
-    return _masked("scalef", polynomial(rest, power), t.ssa)
-
-
-def _masked(function: str, x: Value, operand: object) -> Value:
-    """Emit an instruction of AVX-512 for all lanes, in the current mode of rounding."""
-    all_lanes, current = constant_of(-1, "i16"), constant_of(4, "i32")
-    name = f"llvm.x86.avx512.mask.{function}.ps.512"
-    given = [x.ssa, operand, x.ssa, all_lanes, current]
-    return x.with_ssa(llvm.call_intrinsic(x.ssa.type, name, given, [], []))
-
-
 def _by_arithmetic(t: Value, power: Sequence[float]) -> Value:
+    """Compute what `power_of_two` does."""
     t = t.maximum(VANISHES)
     shifted = (t - 0.5) + ROUNDER
     rest = t - (shifted - ROUNDER)
-    return scale(polynomial(rest, power), shifted)
+    return scale(polynomial(rest, (1.0, *power)), shifted)

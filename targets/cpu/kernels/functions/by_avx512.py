@@ -1,0 +1,41 @@
+"""Functions of vectors of 16 f32 by instructions of AVX-512."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ....kernels.approximation import polynomial
+from ..value import Value, constant_of, llvm
+
+FEATURES = frozenset({"avx512f", "avx512dq"})
+
+_DOWN = 1
+"""The mode of rounding in which VREDUCEPS subtracts the next whole number below."""
+
+_CURRENT = 4
+"""The mode of rounding that is set."""
+
+
+def power_of_two(t: Value, coefficients: Sequence[float]) -> Value:
+    """Compute 2^t = 2^n P(t - n), where n is the next whole number below t.
+
+    P is 1 at zero, then has the coefficients.
+    """
+    down, current = constant_of(_DOWN, "i32"), constant_of(_CURRENT, "i32")
+    rest = _instruction("mask.reduce", t, lambda x: [down, x, _all_lanes(), current])
+    power = polynomial(rest, (1.0, *coefficients))
+    return _instruction("mask.scalef", power, lambda x: [t.ssa, x, _all_lanes(), current])
+
+
+def reciprocal(x: Value) -> Value:
+    """Compute 1 / x: at most 2^-14 of the result."""
+    return _instruction("rcp14", x, lambda x: [x, _all_lanes()])
+
+
+def _instruction(name: str, x: Value, more: Callable[[Any], list[Any]]) -> Value:
+    """Emit an instruction for all lanes; `more` are its operands behind the first one."""
+    name = f"llvm.x86.avx512.{name}.ps.512"
+    return x.with_ssa(llvm.call_intrinsic(x.ssa.type, name, [x.ssa, *more(x.ssa)], [], []))
+
+
+def _all_lanes() -> Any:
+    return constant_of(-1, "i16")
