@@ -32,7 +32,7 @@ from .format.operations import (
     TwoCubes,
 )
 from .image_weights import unpack_image_weights
-from .lint.features import images_of, precisions_of
+from .lint.features import images_of, precisions_of, used_cubes
 from .lint.firmware import is_fed, replay
 from .lint.kept_contents import kept_refusals
 from .lint.linter import lint
@@ -237,6 +237,8 @@ class _TaskRun:
             return self.memories.pixels(self.task, surface, descriptor.data_format)
         is_merge = isinstance(descriptor, RubikOperation) and descriptor.mode == rubik.MERGE
         read = self.memories.planes if is_merge else self.memories.read
+        if isinstance(descriptor, RubikOperation):
+            cube = dict(used_cubes(descriptor, surface, self.memories.configuration))["source"]
         return read(self.task, cube, Precision(precisions_of(descriptor)[0]))
 
     def _computed(self, operation: Operation, source: Array) -> Array:

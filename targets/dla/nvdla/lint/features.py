@@ -1,5 +1,10 @@
-"""Which cubes of an operation are stored as feature data, and of which precision."""
+"""Which cubes an operation uses, which are stored as feature data, and of which precision."""
 
+from collections.abc import Iterator
+from dataclasses import replace
+
+from ..configuration import Configuration
+from ..format.network import Cube, Precision
 from ..format.operations import (
     CdpOperation,
     ConvOperation,
@@ -7,6 +12,9 @@ from ..format.operations import (
     PdpOperation,
     RubikOperation,
     SdpOperation,
+    Surface,
+    TwoCubes,
+    cubes_of,
 )
 from ..pixels import FEATURE
 from ..reference import rubik
@@ -23,6 +31,28 @@ def precisions_of(descriptor: Descriptor) -> tuple[int, int]:
     if isinstance(descriptor, PdpOperation | RubikOperation):
         return descriptor.precision, descriptor.precision
     return 0, 0
+
+
+def used_cubes(
+    descriptor: Descriptor, surface: Surface, configuration: Configuration
+) -> Iterator[tuple[str, Cube]]:
+    """Yield the cubes that an operation uses, with their names.
+
+    A contraction reads the channels that its result needs, as many as there are in whole atoms;
+    the vendor's compiler states fewer.
+    """
+    for name, cube in cubes_of(surface):
+        if (
+            name == "source"
+            and isinstance(surface, TwoCubes)
+            and isinstance(descriptor, RubikOperation)
+            and descriptor.mode == rubik.CONTRACT
+        ):
+            atom = configuration.atom_elements(Precision(descriptor.precision))
+            channels = rubik.channels_read(descriptor, surface.destination.channels, atom)
+            yield name, replace(cube, channels=channels)
+        else:
+            yield name, cube
 
 
 def features_of(descriptor: Descriptor) -> set[str]:

@@ -22,13 +22,12 @@ from ..format.operations import (
     SdpOperation,
     Surface,
     Transfer,
-    cubes_of,
 )
 from ..pixels import ImageLayout
 from ..reference.stages import PER_ELEMENT
 from ..stage_operands import elements_of_operands, operand_layout
 from ..surfaces import SurfaceLayout, layout_of
-from .features import features_of, images_of, precisions_of
+from .features import features_of, images_of, precisions_of, used_cubes
 
 Starts = npt.NDArray[np.int64]
 
@@ -147,7 +146,7 @@ def _cubes(
     stages = {}
     if isinstance(descriptor, SdpOperation):
         stages = {"x1": descriptor.x1, "x2": descriptor.x2, "y": descriptor.y}
-    for name, cube in cubes_of(surface):
+    for name, cube in used_cubes(descriptor, surface, configuration):
         stage = stages.get(name)
         if name in features:
             precision = Precision(destination if name == "destination" else source)

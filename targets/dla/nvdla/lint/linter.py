@@ -19,13 +19,12 @@ from ..format.operations import (
     SdpSurface,
     Transfer,
     TwoCubes,
-    cubes_of,
 )
 from ..pixels import ImageLayout, pixel_format
 from ..planes import PlanarLayout
 from ..reference.bdma import extent, transfer_fault
 from ..surfaces import layout_of
-from .features import features_of, images_of, is_planar, precisions_of
+from .features import features_of, images_of, is_planar, precisions_of, used_cubes
 from .firmware import indices_fault, notifications, replay
 from .hazards import hazards
 from .size_faults import conv_faults, pool_faults
@@ -164,7 +163,7 @@ def _operation_faults(
     yield from _batch_faults(operation, configuration)
     if isinstance(surface, BdmaSurface):
         yield from _transfer_faults(surface, task)
-    for name, cube in cubes_of(surface):
+    for name, cube in used_cubes(descriptor, surface, configuration):
         fault = _address_fault(cube, task)
         if fault is None and name in features_of(descriptor):
             precision = Precision(precisions[name == "destination"])

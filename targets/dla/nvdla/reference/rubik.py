@@ -16,6 +16,11 @@ def unsupported(operation: RubikOperation) -> str | None:
     return f"mode {operation.mode}" if operation.mode > MERGE else None
 
 
+def channels_read(operation: RubikOperation, channels: int, atom: int) -> int:
+    """Return how many channels a contraction to some channels reads, whatever its cube states."""
+    return -(-channels // atom) * atom * operation.stride_y * operation.stride_x
+
+
 def contract(
     image: npt.NDArray[np.generic], operation: RubikOperation, channels: int, atom: int
 ) -> npt.NDArray[np.generic]:
@@ -26,7 +31,7 @@ def contract(
     """
     stride_y, stride_x = operation.stride_y, operation.stride_x
     group = -(-channels // atom) * atom
-    needed = group * stride_y * stride_x
+    needed = channels_read(operation, channels, atom)
     if -(-len(image) // atom) * atom != needed:
         raise ValueError(f"has {len(image)} channels of input, must be {needed}")
     padded = np.pad(image, ((0, needed - len(image)), (0, 0), (0, 0)))

@@ -15,6 +15,7 @@ from trivium.targets.dla.nvdla.lint.linter import lint
 from trivium.targets.dla.nvdla.reference.rubik import CONTRACT, MERGE, SPLIT, contract
 from trivium.targets.dla.nvdla.simulator import run
 from trivium.test.unit.targets.dla.nvdla.descriptor_edits import encoded
+from trivium.test.unit.targets.dla.nvdla.handmade import Data, Step, cube, handmade
 from trivium.test.unit.targets.dla.nvdla.recorded import Array, vector
 
 POOL = vector("nv_full", "13_pool")
@@ -73,8 +74,22 @@ def test_the_simulator_contracts() -> None:
     one = RubikOperation(CONTRACT, 0, 1, 1)
     (found,) = run(loadable(one, {}, {}), FULL, [x])
     assert np.array_equal(found, x)
-    with pytest.raises(CompileError, match=r"\(RUBIK\): error: has 32 channels of input, must be"):
+    with pytest.raises(CompileError, match=r"\(RUBIK\): error: 'source' ends at 0x1200 by its"):
         run(loadable(replace(one, stride_x=2), {}, {}), FULL, [x])
+
+
+@pytest.mark.parametrize("stated", [14, 32, 64])
+def test_a_contraction_reads_the_channels_that_it_needs(stated: int) -> None:
+    """The vendor's compiler states 7 kernels for each of 2 pixels, which are atoms apart."""
+    rng = np.random.default_rng(4)
+    x = rng.integers(-128, 128, (64, 3, 4)).astype(np.int8)
+    data = [Data(x.shape, role="input"), Data((32, 3, 8), role="output")]
+    source = replace(cube(data, 0, FULL), channels=stated)
+    surface = TwoCubes(source, cube(data, 1, FULL))
+    made = handmade([Step(RubikOperation(CONTRACT, 0, 2, 1), surface)], data, FULL)
+    (found,) = run(made, FULL, [x])
+    assert np.array_equal(found[..., ::2], x[:32])
+    assert np.array_equal(found[..., 1::2], x[32:])
 
 
 FAULTS: list[tuple[dict[str, int], str]] = [
