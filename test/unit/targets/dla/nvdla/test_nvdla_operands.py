@@ -113,6 +113,19 @@ def test_parts_of_the_width_have_the_result_of_the_whole() -> None:
     assert np.array_equal(parts, whole)
 
 
+def test_columns_between_windows_may_be_left_out_of_parts() -> None:
+    """As the vendor's compiler does: two windows of one column, 3 apart, in parts of one each."""
+    x = np.random.default_rng(4).integers(-128, 128, (5, 4, 4)).astype(np.int8)
+    parts = {"input_width_first": 1, "input_width_last": 1}
+    parts |= {"output_width_first": 1, "output_width_last": 1}
+    operation = PdpOperation(mode=1, stride_x=3, splits=2, **parts)
+    (found,) = run(through(operation, x, (5, 4, 2)), FULL, [x])
+    assert np.array_equal(found, x[..., ::3])
+    short = replace(operation, stride_x=2, stride_y=1)
+    (fault,) = lint(through(short, x, (5, 4, 2)), FULL)
+    assert fault.message == "has parts of input with 2 columns in all, must be 4"
+
+
 WRONG = [
     ({"splits": 0}, "has 0 parts of the width, must be 1 to 64"),
     ({"splits": 65}, "has 65 parts of the width, must be 1 to 64"),
