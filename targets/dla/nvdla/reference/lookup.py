@@ -16,6 +16,9 @@ EXPONENTIAL = 0
 _SHIFT_BITS = 5
 _PRODUCT_BITS = 46
 _MOST_BITS = 31
+_CLOSEST_BITS = 128
+_BEHIND = 20
+"""A shift to the left that leads behind any table."""
 
 
 def signed(value: int, bits: int) -> int:
@@ -62,11 +65,19 @@ class Table:
 
 
 def table_fault(lut: Lut) -> str | None:
-    """Explain why a table is not computed here, None if it is."""
-    for value in (lut.exponential_offset, lut.linear_offset):
+    """Explain why a table is not computed here, None if it is.
+
+    Entries at equal distances may be as close as they can: with 2**-128 all that is behind the
+    start is behind the end, too, as the vendor's compiler makes a table that has no part.
+    """
+    for value, exponential in (
+        (lut.exponential_offset, lut.method == EXPONENTIAL),
+        (lut.linear_offset, False),
+    ):
         bits = signed(value, 8)
-        if abs(bits) > _MOST_BITS:
-            return f"entries 2**{bits} apart, must be 2**{-_MOST_BITS} to 2**{_MOST_BITS}"
+        least = -_MOST_BITS if exponential else -_CLOSEST_BITS
+        if not least <= bits <= _MOST_BITS:
+            return f"entries 2**{bits} apart, must be 2**{least} to 2**{_MOST_BITS}"
     return None
 
 
@@ -119,7 +130,7 @@ def find(values: Integers, table: Table, fraction_bits: int) -> Place:
         index = log - table.bits
         rest, width = inside - (np.int64(1) << log), log
     elif table.bits < 0:
-        index = np.minimum(inside, 1 << 10) << -table.bits
+        index = np.minimum(inside, 1 << 10) << min(-table.bits, _BEHIND)
         rest, width = np.zeros_like(inside), np.zeros_like(inside)
     else:
         index = inside >> table.bits

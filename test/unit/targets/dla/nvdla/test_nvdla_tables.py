@@ -11,11 +11,17 @@ from trivium.targets.dla.nvdla.configuration import published
 from trivium.targets.dla.nvdla.format.dla_task import Tables, dla_tasks
 from trivium.targets.dla.nvdla.format.loadable import Loadable
 from trivium.targets.dla.nvdla.format.network import NEWEST
-from trivium.targets.dla.nvdla.format.operations import CdpOperation, Converter, Lut
+from trivium.targets.dla.nvdla.format.operations import (
+    CdpOperation,
+    Converter,
+    Lut,
+    SdpOperation,
+    SdpStage,
+)
 from trivium.targets.dla.nvdla.format.packed import encode
 from trivium.targets.dla.nvdla.reference.cdp import normalize
 from trivium.targets.dla.nvdla.reference.lookup import table_fault
-from trivium.targets.dla.nvdla.reference.sdp import look_up
+from trivium.targets.dla.nvdla.reference.sdp import look_up, process
 from trivium.targets.dla.nvdla.simulator import run
 from trivium.test.unit.targets.dla.nvdla.descriptor_edits import encoded
 from trivium.test.unit.targets.dla.nvdla.recorded import vector
@@ -174,8 +180,64 @@ def test_normalization(case: Case, size: int) -> None:
 
 def test_entries_that_are_too_far_apart() -> None:
     assert table_fault(CASES[0].lut) is None
-    fault = table_fault(replace(CASES[0].lut, linear_offset=0x80))
+    fault = table_fault(replace(CASES[0].lut, linear_offset=0x20))
+    assert fault == "entries 2**32 apart, must be 2**-128 to 2**31"
+    fault = table_fault(replace(CASES[0].lut, exponential_offset=0x80))
     assert fault == "entries 2**-128 apart, must be 2**-31 to 2**31"
+    assert table_fault(replace(CASES[0].lut, exponential_offset=0x80, method=1)) is None
+
+
+def test_the_closest_entries_are_those_of_a_table_that_has_no_part() -> None:
+    """What is behind the start is behind the end: the first, and then the last entry."""
+    lut = Lut(tuple(range(65)), (7, *range(255), 9), linear_offset=0x80, linear_start=5)
+    lut = replace(lut, exponential_offset=3, exponential_start=2**64 - 4, hybrid_priority=1)
+    assert table_fault(lut) is None
+    # The first table starts 8 behind -4, and has 1 after 8 more; below it both have nothing.
+    values = [-100, 3, 4, 5, 6, 11, 12]
+    assert look_up(np.array(values), lut).tolist() == [0, 0, 0, 0, 0, 1, 1]
+    second = replace(lut, underflow_priority=1, exponential_offset=20)
+    assert look_up(np.array(values), second).tolist() == [7, 7, 7, 7, 9, 9, 9]
+
+
+def halves(numbers: Sequence[float]) -> tuple[int, ...]:
+    return tuple(np.array(numbers, np.float16).view(np.int16).tolist())
+
+
+def test_a_table_of_the_vendors_compiler_for_stage_y() -> None:
+    """One part, from -16 in steps of an eighth; the other has none, and starts at 0."""
+    lut = Lut(
+        (0,) * 65,
+        halves(range(257)),
+        exponential_offset=-128 & 0xFFFF,
+        linear_offset=-3 & 0xFFFF,
+        linear_start=int(np.float32(-16).view(np.uint32)),
+        hybrid_priority=1,
+        underflow_priority=1,
+        overflow_priority=1,
+        method=1,
+    )
+    assert table_fault(lut) is None
+    operation = SdpOperation(2, 2, 0, y=SdpStage(1, activation=2))
+    x = np.array([-20, -16, -15.9375, -0.125, 0, 2.0**-24, 1.0625, 15.75, 16, 20], np.float16)
+    found = process(x.reshape(-1, 1, 1), operation, lut=lut).ravel().tolist()
+    assert found == [0, 0, 0.5, 127, 128, 128, 136.5, 254, 256, 256]
+
+
+def test_a_table_of_the_vendors_compiler_for_normalisation() -> None:
+    """Entries at powers of 2 from 1; what is below 1 has the first, and the other has no part."""
+    lut = Lut(
+        halves(range(1, 66)),
+        (0,) * 257,
+        linear_offset=-128 & 0xFFFF,
+        linear_start=1,
+        linear_end=1,
+    )
+    assert table_fault(lut) is None
+    operation = CdpOperation(2, 2, 0, local_size=3, bypass_output_multiplier=1)
+    # Squares of single channels, 2 apart: 0, 2**-48, 1/4, 1, 9/4, 4 and 2**30.
+    x = np.array([0, 0, 2.0**-24, 0, 0.5, 0, 1, 0, 1.5, 0, 2, 0, 2.0**15], np.float16)
+    found = normalize(x.reshape(-1, 1, 1), operation, lut).ravel()[::2].tolist()
+    assert found == [1, 1, 1, 1, 2.125, 3, 31]
 
 
 def with_table(lut: Lut, index: int) -> Loadable:
