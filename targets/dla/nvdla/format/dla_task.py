@@ -5,7 +5,7 @@ of the arrays of operations, surfaces and dependencies.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NoReturn, Protocol
 
 from .....dialects.core.errors import CompileError, Diagnostic
@@ -93,7 +93,11 @@ class Tables:
             yield offset, blob
 
     def address(self, task: Task, index: int, what: str) -> Address:
-        """Return an address of a task; raise CompileError if there is none, or no memory."""
+        """Return an address of a task; raise CompileError if there is none, or no memory.
+
+        It ends where its memory ends, if not before: for a part of a buffer the vendor's compiler
+        states the size of the whole.
+        """
         where = f"task {task.id}"
         if not 0 <= index < len(task.address_list):
             count = len(task.address_list)
@@ -105,10 +109,10 @@ class Tables:
         memory = self.memories.get(found.mem_id)
         if memory is None:
             self.refuse(f"address {found.id}", f"is in memory {found.mem_id}, which does not exist")
-        if found.offset + found.size > memory.size:
-            end = f"{found.offset + found.size:#x}"
-            self.refuse(f"address {found.id}", f"ends at {end}, the memory at {memory.size:#x}")
-        return found
+        if found.offset > memory.size:
+            fault = f"starts at {found.offset:#x}, the memory ends at {memory.size:#x}"
+            self.refuse(f"address {found.id}", fault)
+        return replace(found, size=min(found.size, memory.size - found.offset))
 
     def first_bytes(self, address: Address, size: int, what: str) -> tuple[bytes, Blob]:
         """Return what an address has after loading, and the blob that it is in.

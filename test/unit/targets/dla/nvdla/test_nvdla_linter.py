@@ -180,8 +180,8 @@ TABLES: list[tuple[Callable[[Loadable], Loadable], str]] = [
         "memory 6: tensor 'y' has 31360000 elements in 3136 bytes",
     ),
     (
-        lambda it: replace(it, address_list=(replace(it.address_list[0], size=41),)),
-        "address 0: ends at 0x29, the memory at 0x28",
+        lambda it: replace(it, address_list=(replace(it.address_list[0], offset=41),)),
+        "address 0: starts at 0x29, the memory ends at 0x28",
     ),
     (
         lambda it: replace(it, blobs=(replace(it.blobs[0], data=bytes(39)), *it.blobs[1:])),
@@ -199,6 +199,17 @@ TABLES: list[tuple[Callable[[Loadable], Loadable], str]] = [
 @pytest.mark.parametrize(("change", "message"), TABLES)
 def test_faults_of_the_tables(change: Callable[[Loadable], Loadable], message: str) -> None:
     assert message in findings(change(CONV_ALONE))
+
+
+def test_an_address_ends_with_its_memory() -> None:
+    """The vendor's compiler states the size of a whole buffer for a part of it."""
+    long = [replace(each, size=each.size + 4096) for each in CONV_ALONE.address_list]
+    assert findings(replace(CONV_ALONE, address_list=tuple(long))) == findings(CONV_ALONE)
+    (task,) = dla_tasks(Tables(CONV_ALONE))
+    source = task.operations[0].surface.source
+    more = changed(CONV_ALONE, 0, "surface", source=replace(source, size=source.size + 4096))
+    (found,) = findings(replace(more, address_list=tuple(long)))
+    assert found.startswith("operation 0 (CONV): 'source' ends at ")
 
 
 def test_another_abi_is_refused() -> None:
