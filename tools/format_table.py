@@ -10,7 +10,7 @@ def format_table() -> str:
         (
             each.name,
             " ".join(each.suffixes) or "-",
-            " ".join(["read"] * each.reads + ["write"] * each.writes),
+            " ".join(["read"] * each.reads + ["write"] * each.writes) or "-",
             (type(each).__doc__ or "").strip().partition("\n")[0],
         )
         for each in formats().values()

@@ -17,6 +17,7 @@ from ...targets.dla.core.disassembly import disassemble
 from ...targets.dla.core.listing import listing
 from ...targets.dla.core.packet import InstructionSet
 from ...targets.dla.core.toml_file import parse_description, read_description
+from ...targets.dla.nvdla.choice import NAME as NVDLA
 from ...targets.dla.nvdla.configuration import find_configuration
 from ...targets.dla.nvdla.format.listing import listing as nvdla_listing
 from ...targets.dla.nvdla.format.loadable import Loadable
@@ -94,16 +95,26 @@ def _of_package(package: "Package", path: str, whole: bool) -> Iterator[tuple[st
     printed: set[tuple[str, bytes]] = set()
     for program in (package, *package.exact):
         steps = [step for step in program.manifest.steps if isinstance(step, DlaStep)]
-        for name in dict.fromkeys(step.entry for step in steps):
+        for name, accelerator in {step.entry: step.accelerator for step in steps}.items():
             data = bytes(program.entries[name])
             if (name, data) in printed:
                 continue  # it has the programs for several sizes
             printed.add((name, data))
+            if accelerator == NVDLA:
+                yield name, _listed(data, name, whole)
+                continue
             description = parse_description(bytes(program.entries[DESCRIPTION]), DESCRIPTION)
             instructions = InstructionSet(description, container.find_for(data, name, find_classes))
             yield name, _text(instructions, data, name, whole)
     if not printed:
         raise CompileError(f"'{path}' has nothing for an accelerator")
+
+
+def _listed(data: bytes, name: str, whole: bool) -> str:
+    """Return the text of a loadable in a package."""
+    if whole:
+        raise CompileError(f"'{name}' is a loadable, which has no --whole: no file is made of it")
+    return nvdla_listing(Loadable.read(data, name), name)
 
 
 def _text(instructions: InstructionSet, data: bytes, name: str, whole: bool) -> str:

@@ -17,6 +17,8 @@ from .size_info import SymbolInfo, symbol_rows
 from .sizes_report import symbols_of_report
 
 R = TypeVar("R", "Placement", "NodeReport")
+MOST_OPS = 24
+"""How many ops of a kernel are listed one by one."""
 
 
 @dataclass(frozen=True)
@@ -173,4 +175,7 @@ def _where(node: NodeReport, target: str) -> str:
 
 
 def _ops(ops: Sequence[str]) -> str:
-    return " + ".join(ops)
+    """Return the ops of a kernel, in order, or of one that has many, how many of each kind."""
+    if len(ops) <= MOST_OPS:
+        return " + ".join(ops)
+    return " + ".join(f"{number} {op}" for op, number in Counter(ops).items())

@@ -287,6 +287,19 @@ not where it was asked for
     )
 
 
+def test_counts_the_ops_of_kernels_that_have_many() -> None:
+    for repeats, listed in (
+        (12, " + ".join(("tri.conv", "tri.relu") * 12)),
+        (13, "13 tri.conv + 13 tri.relu"),
+    ):
+        ops = ("tri.conv", "tri.relu") * repeats
+        placements = [Placement("cpu", ("Conv_0",), ops, ())]
+        lines = describe_placements(
+            placements_of("net.onnx", "cpu", placements, STATIC)
+        ).splitlines()
+        assert lines[-1] == f"  1x  {listed}"
+
+
 def test_lists_the_steps_of_bodies_behind_the_step_that_has_them() -> None:
     model = onnx.parser.parse_model("""
         <ir_version: 10, opset_import: ["" : 21]>

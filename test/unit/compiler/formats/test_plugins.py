@@ -106,7 +106,7 @@ def install(folder: Path, **modules: str) -> None:
 
 def test_an_installed_format_is_listed_read_run_and_written(tmp_path: Path) -> None:
     install(tmp_path, chain_format=FORMAT)
-    assert "chain    .chain         read write  Chains of functions" in run(
+    assert "chain     .chain         read write  Chains of functions" in run(
         tmp_path, "main", "--list-formats"
     )
     assert ".chain" in run(tmp_path, "opt", "--list-formats")

@@ -3,6 +3,8 @@
 from pathlib import Path
 
 import pytest
+import trivium
+from test_nvdla_halves import FULL, model
 from trivium.test.unit.targets.dla.nvdla.recorded import vector
 from trivium.tools.main import main
 
@@ -50,3 +52,29 @@ def test_flags_of_other_files_are_refused(file: Path, capsys: pytest.CaptureFixt
     other.write_bytes(CONV)
     assert main(["disasm", str(other), "--configuration", "nv_full"]) == 2
     assert "for loadables of NVDLA" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["info", "check", "can-run", "compile"])
+def test_commands_for_models_say_what_a_loadable_is(
+    command: str, file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    more = ["-o", str(file.with_suffix(".trv"))] if command == "compile" else []
+    assert main([command, str(file), *more]) == 1
+    assert capsys.readouterr().err == (
+        f"{file}: error: is a loadable of NVDLA, which is compiled, must be a model: "
+        "trivium disasm prints it, trivium simulate runs it\n"
+    )
+
+
+def test_the_loadables_of_a_package_are_printed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = model("a = Relu (x) y = Softmax <axis = 1> (a)", (1, 5, 1, 1))
+    package = tmp_path / "a.trv"
+    trivium.compile(made, target=FULL, precision="fp16").save(str(package))
+    assert main(["disasm", str(package)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[:2] == ["; dla/nvdla_0.nvdla", "loadable 0.7.0"]
+    assert "  operation 0 (softmax on the CPU):" in lines
+    assert main(["disasm", str(package), "--whole"]) == 1
+    assert "'dla/nvdla_0.nvdla' is a loadable, which has no --whole" in capsys.readouterr().err
