@@ -40,7 +40,8 @@ class Sdp(EngineOp, dialect=NVDLA):
 
     `x1`, `x2` and `y` are fields of `SdpStage` that differ from their defaults; an empty text is a
     stage that is not used. Operands are those of stages that have one for each channel, i16 [C] or
-    [C, 2] (ALU, multiplier), or i8 [N, C, 1, 1] of precision 0; or for each element, i8 as `x`.
+    [C, 2] (ALU, multiplier), or i8 [N, C, 1, 1] of precision 0, which may be f16 among f16; or for
+    each element, i8 as `x`.
     `lut` is i16 [322], the 65 and then the 257 entries of the tables that `table` describes. The
     result is (v - `offset`) * `scale` / 2^`truncate`, rounded, in the range of i8.
     """
@@ -70,7 +71,7 @@ class Sdp(EngineOp, dialect=NVDLA):
         need_images("source", source, *RESULTS)
         if not -(1 << 15) <= self.scale < 1 << 15 or not 0 <= self.truncate < 64:
             raise Invalid("scale must have 16 bits, and truncate must be 0 to 63")
-        operation = self.descriptor
+        operation = in_precision(self.descriptor, precision_of(source.dtype))
         for name, given in zip(STAGES, (x1_operand, x2_operand, y_operand), strict=True):
             _check_stage(name, getattr(operation, name), given, source)
         if (operation.y.activation == sdp.TABLE) != (lut is not None):
@@ -153,7 +154,9 @@ def _check_stage(name: str, stage: SdpStage, given: Tensor | None, source: Tenso
         wrong = f"operands of precision {stage.precision}"
         raise Invalid(f"stage {name} has {wrong}, must be {Precision.FP16:d} for f16")
     wanted = Tensor(source.shape, result)
-    if stage.mode == sdp.PER_CHANNEL and not stage.precision and stage.kind != sdp.BOTH:
+    # Images of a pixel have operands of the size of their elements.
+    is_pixel = given.rank == 4 if result == "f16" else not stage.precision
+    if stage.mode == sdp.PER_CHANNEL and is_pixel and stage.kind != sdp.BOTH:
         wanted = Tensor((*source.shape[:2], 1, 1), result)
     elif stage.mode == sdp.PER_CHANNEL:
         pairs = (2,) if stage.kind == sdp.BOTH else ()

@@ -4,6 +4,7 @@ Pixels of the result whose rows and columns leave the same rests by the strides 
 the input with some of the taps. RUBIK moves these images, which are channels, to their pixels.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import product
 
@@ -11,14 +12,13 @@ import numpy as np
 
 from .....dialects import tri
 from .....dialects.core.attributes import tensor_of
-from .....dialects.core.tensor import Shape
+from .....dialects.core.mlir import ir
+from .....dialects.core.tensor import Array, Shape
 from .....passes.rewriting import NoMatch
 from ...select.windows import KernelWindow
-from ..configuration import Configuration
 from ..dialect.moves import CHANNELS, Contract, Join, Window
-from ..reference.arithmetic import Integers
 from .convolutions import Kernel, biases_of, convolved, ending_of, kernel_of
-from .selection import NvdlaSelection, image_of
+from .selection import NvdlaSelection, image_of, image_shape
 
 
 @dataclass(frozen=True)
@@ -36,37 +36,52 @@ def select_deconv(op: tri.Requantize, selection: NvdlaSelection) -> None:
     given = selection.constant(conv.w, "weights").astype(np.int64)
     bias = biases_of(conv, selection)
     window = KernelWindow.of(given.shape[2:], conv.strides, conv.dilations, conv.pads)
-    if not selection.configuration.has("RUBIK"):
-        name = selection.description.name
-        raise NoMatch(f"{name} has no RUBIK, which transposed convolutions need")
-    weights = _dense(given, conv.group, window)
-    kernels, kernel = len(weights), kernel_of(op, weights, bias, source.zero)
+    kernel = kernel_of(op, dense_weights(given, conv.group, window), bias, source.zero)
     ending = ending_of(op, selection)
     covered = (*source.ops, conv)
+
+    def convolve(x: ir.Value, phase: Kernel, taps: KernelWindow) -> ir.Value:
+        return convolved(selection, x, phase, taps, ending)
+
     with selection.place(*covered):
-        image = image_of(source.value)
-        sizes, out = tensor_of(image.type).shape[2:], tensor_of(op.y.type).shape[2:]
-        out = out if len(out) == 2 else (1, *out)
-        filled = _filled(kernel, selection.configuration)
-        rows, columns = (_phases(window, axis, sizes[axis], out[axis]) for axis in (0, 1))
-        parts = [
-            convolved(selection, image, _phase(filled, *taps), _window(*taps), ending)
-            for taps in product(rows, columns)
-        ]
-        joined = parts[0] if len(parts) == 1 else selection.build(Join, parts, axis=CHANNELS).y
-        atom = selection.configuration.atom
-        y = selection.build(Contract, joined, channels=kernels, atom=atom, strides=window.strides).y
-        if tensor_of(y.type).shape[2:] != out:
-            y = selection.build(Window, y, start=(0, 0, 0), sizes=(kernels, *out)).y
+        out = image_shape(tensor_of(op.y.type).shape)[2:]
+        y = contracted(selection, image_of(source.value), kernel, window, out, convolve)
     selection.replaced(y, covered)
 
 
-def _dense(weights: Integers, groups: int, window: KernelWindow) -> Integers:
+def contracted(
+    selection: NvdlaSelection,
+    image: ir.Value,
+    kernel: Kernel,
+    window: KernelWindow,
+    out: Shape,
+    convolve: Callable[[ir.Value, Kernel, KernelWindow], ir.Value],
+) -> ir.Value:
+    """Build a transposed convolution with rows and columns `out` of convolutions of phases."""
+    if not selection.configuration.has("RUBIK"):
+        name = selection.description.name
+        raise NoMatch(f"{name} has no RUBIK, which transposed convolutions need")
+    sizes, kernels = tensor_of(image.type).shape[2:], len(kernel.weights)
+    filled = _filled(kernel, selection.atom)
+    rows, columns = (_phases(window, axis, sizes[axis], out[axis]) for axis in (0, 1))
+    parts = [
+        convolve(image, _phase(filled, *taps), _window(*taps)) for taps in product(rows, columns)
+    ]
+    joined = parts[0] if len(parts) == 1 else selection.build(Join, parts, axis=CHANNELS).y
+    y = selection.build(
+        Contract, joined, channels=kernels, atom=selection.atom, strides=window.strides
+    ).y
+    if tensor_of(y.type).shape[2:] != out:
+        y = selection.build(Window, y, start=(0, 0, 0), sizes=(kernels, *out)).y
+    return y
+
+
+def dense_weights(weights: Array, groups: int, window: KernelWindow) -> Array:
     """Return weights [K, C, R, S] of weights [C, K / groups, R…], dilated by zeros."""
     channels, share = weights.shape[:2]
     depth = channels // groups
     given = weights.reshape(channels, share, *window.kernel)
-    found = np.zeros((share * groups, channels, *window.extents), np.int64)
+    found = np.zeros((share * groups, channels, *window.extents), weights.dtype)
     down, across = window.dilations
     for group in range(groups):
         kernels = slice(group * share, (group + 1) * share)
@@ -75,9 +90,9 @@ def _dense(weights: Integers, groups: int, window: KernelWindow) -> Integers:
     return found
 
 
-def _filled(kernel: Kernel, configuration: Configuration) -> Kernel:
+def _filled(kernel: Kernel, atom: int) -> Kernel:
     """Return kernels that fill atoms; those that are added are zeros."""
-    more = -len(kernel.weights) % configuration.atom
+    more = -len(kernel.weights) % atom
     bias, multiplier = (np.pad(each, (0, more)) for each in (kernel.bias, kernel.multiplier))
     shift = np.pad(kernel.shift, (0, more), mode="edge")
     weights = np.pad(kernel.weights, ((0, more), *((0, 0),) * 3))

@@ -10,11 +10,12 @@ from .....dialects.core.mlir import ir
 from .....dialects.core.op import Op
 from .....dialects.core.tensor import Array, normalize_axes
 from .....passes.rewriting import NoMatch
-from ...select.selection import Rule
 from ...select.windows import KernelWindow
 from ..reference import sdp
 from .convolutions import Kernel, convolved_groups, flattened, summed
+from .deconvolutions import contracted, dense_weights
 from .emulated import select_softmax
+from .half_elements import select_difference, select_elements, select_quotient
 from .half_tables import select_curve, select_lrn
 from .places import select_concat, select_slice
 from .pools import pooled, select_max_pool
@@ -32,6 +33,22 @@ def select_conv(op: tri.Conv, selection: NvdlaSelection) -> None:
     bias = None if op.b is None else selection.constant(op.b, "biases")
     with selection.place():
         y = _convolved(selection, image_of(op.x), weights, bias, window, op.group)
+    selection.replaced(y, ())
+
+
+def select_deconv(op: tri.ConvTranspose, selection: NvdlaSelection) -> None:
+    """Select a transposed convolution of images, of one or two axes, with any number of groups."""
+    given = selection.constant(op.w, "weights")
+    window = KernelWindow.of(given.shape[2:], op.strides, op.dilations, op.pads)
+    weights = dense_weights(given, op.group, window)
+    kernel = _kernel(weights, None if op.b is None else selection.constant(op.b, "biases"))
+
+    def convolve(x: ir.Value, phase: Kernel, taps: KernelWindow) -> ir.Value:
+        return _ended(selection, summed(selection, x, phase, taps), phase).build()
+
+    with selection.place():
+        out = image_shape(tensor_of(op.y.type).shape)[2:]
+        y = contracted(selection, image_of(op.x), kernel, window, out, convolve)
     selection.replaced(y, ())
 
 
@@ -78,23 +95,31 @@ def _convolved(
     factors: ir.Value | None = None,
 ) -> ir.Value:
     """Build a convolution with biases; `factors` are of each element of its result."""
-    kernels = len(weights)
-    given = np.zeros(kernels, np.float16) if bias is None else bias
-    nothing = np.zeros(kernels, np.int64)
-    kernel = Kernel(weights, given.reshape(kernels), nothing, nothing, 0)
 
     def convolve(part: ir.Value, dense: Kernel) -> ir.Value:
-        sums = summed(selection, part, dense, window)
-        pending = Pending(selection, sums, {}, {})
-        if dense.bias.any():
-            biases = selection.build_constant(dense.bias, "biases")
-            pending.add(Stage.of(sdp.ALU, biases))
+        pending = _ended(selection, summed(selection, part, dense, window), dense)
         if factors is not None:
             numbers = selection.constant(factors, "factors")[:, : len(dense.weights)]
             pending.add(Stage.of(sdp.MULTIPLY, selection.build_constant(numbers, "factors")))
         return pending.build()
 
-    return convolved_groups(selection, x, kernel, groups, convolve)
+    return convolved_groups(selection, x, _kernel(weights, bias), groups, convolve)
+
+
+def _kernel(weights: Array, bias: Array | None) -> Kernel:
+    """Return weights [K, C, R, S] of f16 with their biases."""
+    kernels = len(weights)
+    given = np.zeros(kernels, np.float16) if bias is None else bias
+    nothing = np.zeros(kernels, np.int64)
+    return Kernel(weights, given.reshape(kernels), nothing, nothing, 0)
+
+
+def _ended(selection: NvdlaSelection, sums: ir.Value, kernel: Kernel) -> Pending:
+    """Return the operation that ends a convolution, with the biases."""
+    pending = Pending(selection, sums, {}, {})
+    if kernel.bias.any():
+        pending.add(Stage.of(sdp.ALU, selection.build_constant(kernel.bias, "biases")))
+    return pending
 
 
 def select_average(op: tri.AveragePool, selection: NvdlaSelection) -> None:
@@ -180,34 +205,9 @@ def select_prelu(op: tri.Prelu, selection: NvdlaSelection) -> None:
     select_stages(op, selection, op.x, [stage])
 
 
-def select_elements(kind: int) -> Rule:
-    """Return the rule for sums or products of images, or of an image and constants."""
-
-    def rule(op: tri.Add | tri.Mul, selection: NvdlaSelection) -> None:
-        a, b = op.a, op.b
-        if selection.find_constant(a) is not None:
-            a, b = b, a
-        shape, name = tensor_of(op.y.type).shape, selection.description.name
-        if tensor_of(a.type).shape != shape:
-            raise NoMatch(f"{name} computes on images of the shape of the result")
-        constant = selection.find_constant(b)
-        with selection.place():
-            if constant is not None:
-                numbers = channel_vector(constant, op)
-                if numbers is None:
-                    raise NoMatch(f"{name} has one constant for each channel")
-                operand = selection.build_constant(numbers, "operands")
-            elif tensor_of(b.type).shape == shape:
-                operand = image_of(b)
-            else:
-                raise NoMatch(f"{name} computes on images of one shape")
-        select_stages(op, selection, a, [Stage.of(kind, operand)])
-
-    return rule
-
-
 HALVES: dict[type[Op], Callable[..., None]] = {
     tri.Conv: select_conv,
+    tri.ConvTranspose: select_deconv,
     tri.Gemm: select_gemm,
     tri.MatMul: select_product,
     tri.MaxPool: select_max_pool,
@@ -218,7 +218,9 @@ HALVES: dict[type[Op], Callable[..., None]] = {
     tri.LeakyRelu: select_leaky_relu,
     tri.Prelu: select_prelu,
     tri.Add: select_elements(sdp.ALU),
+    tri.Sub: select_difference,
     tri.Mul: select_elements(sdp.MULTIPLY),
+    tri.Div: select_quotient,
     tri.Lrn: select_lrn,
     tri.Sigmoid: select_curve,
     tri.Tanh: select_curve,

@@ -68,6 +68,11 @@ def moved(x: ir.Value, picked: Sequence[int], selection: NvdlaSelection) -> ir.V
     return selection.build(Sdp, selection.build(Conv, x, weights, block=block).y).result
 
 
+def broadcast(x: ir.Value, channels: int, selection: NvdlaSelection) -> ir.Value:
+    """Build an image with the one channel of another as often as that."""
+    return moved(x, [0] * channels, selection)
+
+
 def _in_whole_atoms(operands: Sequence[ir.Value], selection: NvdlaSelection) -> Sequence[ir.Value]:
     """Return operands of which all but the last are whole atoms.
 

@@ -39,7 +39,8 @@ class Stage:
             (bits,) = bits_of_half(np.asarray([operand], np.float16)) & 0xFFFF
             name = "alu_operand" if kind == sdp.ALU else "mul_operand"
             return Stage(replace(form, precision=Precision.FP16, **{name: int(bits)}))
-        mode = sdp.PER_CHANNEL if tensor_of(operand.type).rank == 1 else sdp.PER_ELEMENT
+        is_vector = tensor_of(operand.type).shape[1:][1:] in ((), (1, 1))
+        mode = sdp.PER_CHANNEL if is_vector else sdp.PER_ELEMENT
         return Stage(replace(form, precision=Precision.FP16, mode=mode), operand)
 
 
