@@ -42,6 +42,10 @@ from .dot_blocks import DotBlockMatMul as DotBlockMatMul
 from .dot_blocks import DotIndexedBlockMatMul as DotIndexedBlockMatMul
 from .dot_blocks import QuantizeBlocks as QuantizeBlocks
 from .dot_blocks import check_rounded as check_rounded
+from .lane_dot import LaneDotConv as LaneDotConv
+from .lane_dot import pack_lane_words as pack_lane_words
+from .lane_dot import sharing as sharing
+from .lane_dot import word_reach as word_reach
 from .matmul import PackedMatMul as PackedMatMul
 from .packing import block_starts as block_starts
 from .packing import even_split as even_split
@@ -54,6 +58,7 @@ from .packing import plain_columns as plain_columns
 from .packing import split_rows as split_rows
 from .packing import unpack_columns as unpack_columns
 from .packing import unpack_rows as unpack_rows
+from .quantize import LookUp as LookUp
 from .quantize import Quantize as Quantize
 from .quantized_lstm import DotLstm as DotLstm
 from .quantized_lstm import pack_vnni_recurrent as pack_vnni_recurrent

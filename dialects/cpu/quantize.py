@@ -1,4 +1,4 @@
-"""Quantisation as one op: what rounds, shifts, limits and narrows numbers."""
+"""Quantisation as one op, what rounds, shifts, limits and narrows numbers; functions of bytes."""
 
 import numpy as np
 
@@ -42,3 +42,37 @@ class Quantize(CpuOp):
         shifted = whole + np.float32(self.zero)
         made: Array = np.clip(shifted, self.low, self.high).astype(numpy_dtype(self.to))
         return made
+
+
+class LookUp(CpuOp):
+    """Replace each byte by another one, of type `to`, by a table of all 256.
+
+    `table` begins with what a byte of bits 0 becomes and ends with that of bits 255: bytes with a
+    sign are counted as those without.
+    """
+
+    x: Operand
+    table: tuple[int, ...]
+    to: str
+    y: Result
+
+    elementwise = True
+
+    def infer(self, x: Tensor) -> Tensor:
+        need_one_of("to", self.to, ("ui8", "i8"))
+        if x.dtype not in ("ui8", "i8"):
+            raise Invalid(f"looks up {x}, must be bytes")
+        info = np.iinfo(numpy_dtype(self.to))
+        if len(self.table) != ENTRIES:
+            raise Invalid(f"table has {len(self.table)} numbers, must have {ENTRIES}")
+        if not all(info.min <= number <= info.max for number in self.table):
+            raise Invalid(f"table has other numbers than bytes of {self.to}")
+        return Tensor(x.shape, self.to)
+
+    def reference(self, x: Array) -> Array:
+        made: Array = np.array(self.table, numpy_dtype(self.to))[x.view(np.uint8)]
+        return made
+
+
+ENTRIES = 256
+"""The number of bytes, and of entries of a table of what they become."""

@@ -25,8 +25,7 @@ class SinkDequantize(Pass):
 
     The product is scaled instead, once: it is exact up to there, and as fast as integers are.
     Scales are constant: one for all of the input, one for each channel of the weights. A division
-    that follows, by the scale of a result, becomes part of that. Depthwise convolutions stay, which
-    have no long sums.
+    that follows, by the scale of a result, becomes part of that.
 
         %a = tri.mul (tri.cast %x), %s; %w = tri.mul (tri.cast %v), %t; %y = tri.mat_mul %a, %w
             =>   %p = tri.mat_mul %x, %v; %y = tri.mul (tri.cast %p), %st
@@ -129,8 +128,6 @@ class _Conv(Pattern):
 
     def rewrite(self, op: tri.Conv, rewriter: Rewriter) -> None:
         w = tensor_of(op.w.type)
-        if op.is_depthwise:
-            raise NoMatch("is depthwise")
         x, weights = _input(op.x, rewriter), _weights(op.w, 0, rewriter)
         spatial = (1,) * (w.rank - 2)
         with rewriter.before(op):

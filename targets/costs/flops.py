@@ -88,6 +88,11 @@ def _lane_conv(op: cpu.LaneConv) -> int:
     return 2 * y.size * w.shape[1] * w.shape[2]
 
 
+def _lane_dot_conv(op: cpu.LaneDotConv) -> int:
+    (y,) = _tensors((op.y,))
+    return 2 * y.size * math.prod(op.kernel)
+
+
 def _blocked_winograd_conv(op: cpu.BlockedWinogradConv) -> int:
     u, y = _tensors((op.u, op.y))
     return 2 * y.size * u.shape[2] * TAPS**2
@@ -176,6 +181,7 @@ _COUNTS: dict[str, Count] = {
     "cpu.blocked_dot_conv": _blocked_dot_conv,
     "cpu.dot_panel_conv": _dot_panel_conv,
     "cpu.lane_conv": _lane_conv,
+    "cpu.lane_dot_conv": _lane_dot_conv,
     "cpu.packed_block_mat_mul": _mat_mul,
     "cpu.packed_conv": _packed_conv,
     "cpu.packed_gru": _packed_recurrent,

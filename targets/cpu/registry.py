@@ -31,6 +31,9 @@ BLOCKED_DOTS = tuple(
 )
 """The same of convolutions to blocked images, of blocked and of plain ones."""
 
+LANE_DOTS = replace(DOTS[0], layouts={"x": BLOCKED, "w": PACKED, "y": BLOCKED})
+"""The declaration of depthwise convolutions of blocked images of bytes."""
+
 BLOCK_FACTORS = {"a": ("i8",), "a_scales": ("f32",), "a_sums": ("i32",), "w": ("ui8",)}
 """The element types of what is multiplied in blocks: rounded numbers, and a matrix of few bits."""
 

@@ -33,8 +33,10 @@ from .schedule.append_in_place import AppendInPlace
 from .schedule.apply_tuning import ApplyTuning
 from .schedule.choose_dot_products import ChooseDotProducts
 from .schedule.choose_winograd import ChooseWinograd
+from .schedule.float_depthwise import FloatDepthwise
 from .schedule.fuse_quantize import FuseQuantize
 from .schedule.scatter_in_place import ScatterInPlace
+from .schedule.tabulate_bytes import TabulateBytes
 from .schedule.tune import Tuner
 
 
@@ -69,7 +71,9 @@ class CpuTarget(Target):
             *decompose,
             SplitConvTranspose(machine),
             KeepBytes(),
+            TabulateBytes(),
             ChooseDotProducts(not options.strict_math, machine),
+            FloatDepthwise(),
             FuseQuantize(),
             ChooseLayouts(error, machine),
             PackRecurrent(machine),

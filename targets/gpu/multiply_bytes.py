@@ -57,6 +57,8 @@ class _Conv(Pattern):
     root = tri.Conv
 
     def rewrite(self, op: tri.Conv, rewriter: Rewriter) -> None:
+        if op.is_depthwise and op.group > 1:
+            raise NoMatch("is depthwise: its few products are no product of matrices")
         x, zero = _bytes_of(op.x, rewriter)
         w = _weights(op.w, rewriter)
         if not BYTE.min <= zero <= BYTE.max:

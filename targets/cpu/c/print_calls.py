@@ -22,6 +22,7 @@ X86: Mapping[str, tuple[str, str]] = {
     "llvm.x86.avx512bf16.dpbf16ps.128": ("_mm_dpbf16_ps", "__m128 __m128bh __m128bh"),
     "llvm.x86.avx512bf16.cvtneps2bf16.512": ("_mm512_cvtneps_pbh", "__m512"),
     "llvm.x86.avx512bf16.cvtneps2bf16.256": ("_mm256_cvtneps_pbh", "__m256"),
+    "llvm.x86.avx512.vpermi2var.qi.512": ("_mm512_permutex2var_epi8", "__m512i"),
     "llvm.x86.avx512.permvar.sf.512": ("swapped _mm512_permutexvar_ps", "__m512 __m512i"),
 }
 """The function of each instruction in <immintrin.h>, and the types of its operands if several."""

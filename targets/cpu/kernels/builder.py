@@ -1,5 +1,8 @@
 """A kernel under construction: its parameters and its scratch memory."""
 
+from collections.abc import Generator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import replace
 
 import numpy as np
@@ -31,7 +34,17 @@ class KernelBuilder:
         self.block = ir.Block.create_at_start(self.function.regions[0], [index] * MEMORY)
         self.record = Record(self.block)
         self._scratch: list[Scratch] = []
-        self._tables = 0
+        self._tables: dict[tuple[bytes, Tensor], Buffer] = {}
+
+    @contextmanager
+    def current(self) -> Generator[None]:
+        """Emit code of this kernel in the block: `current_kernel` returns it."""
+        token = _CURRENT.set(self)
+        try:
+            with self.record.current():
+                yield
+        finally:
+            _CURRENT.reset(token)
 
     def argument(self, tensor: Tensor) -> Buffer:
         """Add a parameter: a pointer to a contiguous tensor."""
@@ -51,15 +64,20 @@ class KernelBuilder:
         return self.argument(scratch.tensor)
 
     def table(self, values: Array) -> Buffer:
-        """Add a table of constants to the kernel's module."""
+        """Add a table of constants to the kernel's module, once for equal ones."""
         tensor = Tensor.of(values)
+        key = values.tobytes(), tensor
+        if key not in self._tables:
+            self._tables[key] = self._table(values, tensor)
+        return self._tables[key]
+
+    def _table(self, values: Array, tensor: Tensor) -> Buffer:
         type_ = ir.MemRefType.get([tensor.size], storage_type(tensor.dtype))
         shaped = ir.RankedTensorType.get([tensor.size], storage_type(tensor.dtype))
         flat = np.ascontiguousarray(values).reshape(-1)
         stored = flat.view(numpy_dtype(storage_dtype(tensor.dtype)))
         content = ir.DenseElementsAttr.get(stored, type=shaped)
-        name = f"table_{self._tables}"
-        self._tables += 1
+        name = f"table_{len(self._tables)}"
         with ir.InsertionPoint.at_block_begin(self.module.block):
             memref.global_(
                 name, type_, sym_visibility="private", initial_value=content, constant=True
@@ -91,3 +109,13 @@ class KernelBuilder:
         self.module.words = words
         self.module.scratch = scratch
         return self.module
+
+
+_CURRENT: ContextVar[KernelBuilder | None] = ContextVar("kernel", default=None)
+
+
+def current_kernel() -> KernelBuilder:
+    """Return the kernel under construction."""
+    kernel = _CURRENT.get()
+    assert kernel is not None, "code is emitted where a kernel is current"
+    return kernel

@@ -10,10 +10,10 @@ from ....dialects.core.attributes import tensor_of
 from ....dialects.core.machine import Machine
 from ....dialects.core.mlir import ir
 from ....dialects.core.op import Op
-from ....dialects.core.tensor import Array, Tensor
-from ....dialects.cpu.vnni import VNNI, products_of, unpack_vnni, vnni_count
+from ....dialects.core.tensor import Array, Shape, Tensor
+from ....dialects.cpu.vnni import BYTES, VNNI, products_of, unpack_vnni, vnni_count
 from ....passes.rewriting import NoMatch, Rewriter
-from ..schedule.layout_costs import conv_cost, on_blocks, relayout_cost
+from ..schedule.layout_costs import conv_cost, depthwise_dot_costs, on_blocks, relayout_cost
 from ..schedule.products import Product
 from ..schedule.schedule import WINOGRAD
 from .blocked_convs import border_cost, bordered, build_winograd
@@ -28,7 +28,7 @@ def _dots(op: Dots, blocks: Blocks, rewriter: Rewriter) -> Form:
     x = tensor_of(op.x.type)
     products = products_of(x, op.signed)
     if isinstance(op, cpu.DotConv) and tensor_of(op.w.type).shape[0] > 1:
-        raise NoMatch("has groups")
+        return _lanes(op, blocks)
     whole = x.shape[1] % blocks.lanes == 0 and blocks.lanes % products.count == 0
     images = (0,) if whole else ()
     product = _product(op, vnni_count(x.shape[1], products.count))
@@ -75,11 +75,49 @@ def _halves(op: Dots, words: Array) -> Array:
     return unpack_vnni(_kernels(op, words), 1, "bf16", tensor_of(op.x.type).shape[1])
 
 
+def _lanes(op: cpu.DotConv, blocks: Blocks) -> Form:
+    """Return the form of a depthwise convolution."""
+    x, y = tensor_of(op.x.type), tensor_of(op.y.type)
+    if tensor_of(op.w.type).shape[0] != x.shape[1] or products_of(x).count != BYTES:
+        raise NoMatch("has groups of several channels, or of halves")
+    if set(op.dilations) != {1} or not y.is_static:
+        raise NoMatch("has windows with gaps, or sizes that are only known at run time")
+    stride = op.strides[-1]
+
+    def pack(words: Array) -> Array:
+        kernels = unpack_vnni(_kernels(op, words), 1, "i8", 1)
+        return cpu.pack_lane_words(kernels, blocks.lanes, stride)
+
+    def build(blocked: Sequence[ir.Value], rewriter: Rewriter) -> Op:
+        return cpu.LaneDotConv.build(
+            bordered(blocked[0], _word_pads(op), op.padding),
+            packed_constant(op, op.w, pack, rewriter),
+            op.b,
+            kernel=op.kernel,
+            strides=op.strides,
+            sizes=y.shape[2:],
+            signed=op.signed,
+        )
+
+    plain, inside = depthwise_dot_costs(op, blocks.machine)
+    return Form((0,), build, plain, inside + border_cost(op, blocks))
+
+
+def _word_pads(op: cpu.DotConv) -> Shape:
+    """Return the pads of a depthwise convolution, wide enough for all words of the last axis."""
+    *others, last = op.pads
+    before, size = op.pads[len(op.kernel) - 1], tensor_of(op.x.type).shape[-1]
+    width = tensor_of(op.y.type).shape[-1]
+    reach = cpu.word_reach(width, op.kernel[-1], op.strides[-1])
+    return (*others, max(last, reach - before - size))
+
+
 def _kernels(op: Dots, words: Array) -> Array:
     """Return kernels as words: [outputs, words of the channels, taps…]."""
     if isinstance(op, cpu.DotPanelConv):
         return cpu.unpack_kernel_columns(words, op.outputs, op.kernel)
-    return cpu.unpack_rows(words, op.outputs, op.block).reshape(op.outputs, -1, *op.kernel)
+    rows = cpu.unpack_rows(words, op.outputs // len(words), op.block)
+    return rows.reshape(op.outputs, -1, *op.kernel)
 
 
 def _product(op: Dots, words: int) -> Product:

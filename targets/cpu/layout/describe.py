@@ -10,7 +10,7 @@ from ....dialects.core.op import Op
 
 MAKERS = (
     *(cpu.Block, cpu.BlockedConv, cpu.BlockedConvTranspose),
-    *(cpu.LaneConv, cpu.BlockedWinogradConv),
+    *(cpu.LaneConv, cpu.LaneDotConv, cpu.BlockedWinogradConv),
 )
 """Ops with blocked results on any operands; results of others follow their operands."""
 

@@ -7,13 +7,15 @@ from ....dialects import cpu, tri
 from ....dialects.core.attributes import tensor_of
 from ....dialects.core.machine import Machine
 from ....dialects.core.mlir import ir
-from ....dialects.core.tensor import Array
+from ....dialects.core.tensor import DTYPES, Array
 from ....dialects.cpu.vnni import VNNI, Products, products_of
 from ....passes.rewriting import NoMatch, Rewriter
-from ..kernels.products.dot import multiplies_signed
+from ..kernels.products.dot import multiplies_signed, multiplies_words
 from ..schedule.tiles import choose_tile
 from ..schedule.vector_axis import output_tile
 from .packed_constants import constant_before
+
+VNNI_BITS = DTYPES[VNNI].bits
 
 
 def check_matrix(op: tri.MatMul) -> None:
@@ -30,13 +32,19 @@ def check_size(op: tri.MatMul | tri.Gemm) -> None:
         raise NoMatch("is empty")
 
 
-def check_kernels(op: tri.Conv) -> None:
-    """Raise NoMatch for convolutions that do not sum over channels, or of nothing."""
+def check_kernels(op: tri.Conv, machine: Machine) -> None:
+    """Raise NoMatch for convolutions of nothing, and depthwise ones without blocks of words."""
     w, y = tensor_of(op.w.type), tensor_of(op.y.type)
-    if op.is_depthwise:
-        raise NoMatch("a depthwise convolution has no depth to sum over")
     if not w.size or not y.size:
         raise NoMatch("is empty")
+    if not op.is_depthwise:
+        return
+    if tensor_of(op.x.type).dtype != VNNI or not multiplies_words(machine):
+        raise NoMatch("is depthwise, and the machine has no dot products of bytes")
+    if len(op.strides) > 2 or set(op.dilations) != {1} or w.shape[0] % machine.lanes(VNNI_BITS):
+        raise NoMatch("is depthwise, and its windows have gaps, or channels are no whole blocks")
+    if not tensor_of(op.y.type).is_static:
+        raise NoMatch("is depthwise, of sizes that are only known at run time")
 
 
 def products_for(x: ir.Value, machine: Machine) -> Products:
@@ -82,7 +90,7 @@ def dot_convolution(
     sizes: dict[str, Any] = {"outputs": w.shape[0], "kernel": kernel, "padding": padding}
     sizes["signed"] = _is_signed(x, machine)
     attributes = sizes | op.window(kernel).attributes
-    columns = _panel_columns(op, machine)
+    columns = None if op.is_depthwise else _panel_columns(op, machine)
     if columns is not None:
         panels = constant_before(op, cpu.pack_vnni_kernel_columns(w, columns), "weight", rewriter)
         with rewriter.before(op):

@@ -34,7 +34,7 @@ def lower_group(group: tri.Group, machine: Machine, strict: bool = False) -> Ker
         body = _Body(TABLE, kernel, Epilogue, form.group.members)
         body.inputs = {v: kernel.argument(tensor_of(v.type)) for v in form.group.block.arguments}
         body.outputs = {v: kernel.argument(tensor_of(v.type)) for v in form.group.end.operands}
-        with ir.InsertionPoint(kernel.block), kernel.record.current():
+        with ir.InsertionPoint(kernel.block), kernel.current():
             body.lower()
         made = kernel.finish()
         set_record(group.operation, form.own(kernel.record.sizes))

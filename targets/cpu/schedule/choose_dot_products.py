@@ -199,7 +199,7 @@ class _ByteConv(MachinePattern):
 
     def rewrite(self, op: tri.Conv, rewriter: Rewriter) -> None:
         inputs = _bytes_of(op.x, self.machine, rewriter)
-        check_kernels(op)
+        check_kernels(op, self.machine)
         w = rewriter.constant(op.w)
         axes = tuple(range(1, w.ndim))
         ones = (1,) * (w.ndim - 2)
@@ -261,7 +261,7 @@ class _HalfConv(MachinePattern):
 
     def rewrite(self, op: tri.Conv, rewriter: Rewriter) -> None:
         _check_half(op)
-        check_kernels(op)
+        check_kernels(op, self.machine)
         w = rewriter.constant(op.w)
         bias = _zeros(op, w.shape[0], rewriter) if op.b is None else _wide(op, op.b, rewriter)
         rewriter.replace(op, dot_convolution(op, op.x, w, bias, 0, self.machine, rewriter))

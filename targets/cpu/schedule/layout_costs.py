@@ -7,10 +7,11 @@ beside those of their convolutions.
 import math
 from dataclasses import replace
 
-from ....dialects import tri
+from ....dialects import cpu, tri
 from ....dialects.core.attributes import tensor_of
 from ....dialects.core.machine import Machine
 from ....dialects.core.tensor import DTYPES, Tensor
+from ....dialects.cpu.vnni import BYTES, VNNI, vnni_count
 from .costs import cheapest, cost, loading
 from .products import Product
 from .schedule import Schedule
@@ -50,3 +51,14 @@ def depthwise_costs(op: tri.Conv, machine: Machine) -> tuple[float, float]:
     plain = PLAIN_TAP[stride] * math.prod(leading) * -(-width // lanes)
     blocked = LANE_TAP[stride] * y.size / lanes
     return loading(machine.core) * plain * taps, loading(machine.core) * blocked * taps
+
+
+def depthwise_dot_costs(op: cpu.DotConv, machine: Machine) -> tuple[float, float]:
+    """Return the costs of a depthwise convolution of bytes on plain and on blocked images.
+
+    On blocked ones, a word has several taps of a line; on plain ones, a single channel.
+    """
+    *lines, taps = op.kernel
+    vectors = tensor_of(op.y.type).likely.size / machine.lanes(DTYPES[VNNI].bits)
+    line = loading(machine.core) * vectors * math.prod(lines)
+    return PLAIN_TAP[2] * line * taps, LANE_TAP[1] * line * vnni_count(taps, BYTES)

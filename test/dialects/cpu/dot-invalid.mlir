@@ -118,3 +118,31 @@ func.func @blocks_are_parts_of_words(%x: tensor<1x4x7x2xui8>, %w: tensor<2x6x4xi
       : (tensor<1x4x7x2xui8>, tensor<2x6x4xi32>, tensor<8xi32>) -> tensor<1x2x5x4xi32>
   return
 }
+
+// -----
+
+// The fifth result sees pixels 4 to 6, and its word has pixel 7, too.
+func.func @words_end_behind_the_image(%x: tensor<1x1x7x4xui8>, %w: tensor<1x2x1x4xi32>, %b: tensor<4xi32>) {
+  // expected-error @below {{'cpu.lane_dot_conv' op image tensor<1x1x7x4xui8> ends before 8 pixels that windows see}}
+  %0 = "cpu.lane_dot_conv"(%x, %w, %b) {kernel = array<i64: 3>, sizes = array<i64: 5>, strides = array<i64: 1>}
+      : (tensor<1x1x7x4xui8>, tensor<1x2x1x4xi32>, tensor<4xi32>) -> tensor<1x1x5x4xi32>
+  return
+}
+
+// -----
+
+func.func @places_of_words_have_kernels(%x: tensor<1x1x8x4xui8>, %w: tensor<1x1x1x4xi32>, %b: tensor<4xi32>) {
+  // expected-error @below {{'cpu.lane_dot_conv' op weight is tensor<1x1x1x4xi32>, must have the shape (1, 2, 1, 4)}}
+  %0 = "cpu.lane_dot_conv"(%x, %w, %b) {kernel = array<i64: 3>, sizes = array<i64: 5>, strides = array<i64: 1>}
+      : (tensor<1x1x8x4xui8>, tensor<1x1x1x4xi32>, tensor<4xi32>) -> tensor<1x1x5x4xi32>
+  return
+}
+
+// -----
+
+func.func @lanes_have_bytes(%x: tensor<1x1x8x4xbf16>, %w: tensor<1x2x1x4xi32>, %b: tensor<4xf32>) {
+  // expected-error @below {{'cpu.lane_dot_conv' op convolves tensor<1x1x8x4xbf16>, must be bytes}}
+  %0 = "cpu.lane_dot_conv"(%x, %w, %b) {kernel = array<i64: 3>, sizes = array<i64: 5>, strides = array<i64: 1>}
+      : (tensor<1x1x8x4xbf16>, tensor<1x2x1x4xi32>, tensor<4xf32>) -> tensor<1x1x5x4xbf16>
+  return
+}

@@ -55,3 +55,12 @@ func.func @blocked_dot_conv(%x: tensor<1x2x7x4xui8>, %w: tensor<2x6x4xi32>, %p: 
       : (tensor<1x2x7xui8>, tensor<2x3x4xi32>, tensor<8xi32>) -> tensor<1x2x7x4xi32>
   return %0, %1 : tensor<1x2x5x4xi32>, tensor<1x2x7x4xi32>
 }
+
+// Two results share words of four pixels of a line of three taps; five results see eight pixels.
+// CHECK-LABEL: func.func @lane_dot_conv
+// CHECK:         "cpu.lane_dot_conv"{{.*}} : (tensor<1x2x5x8x4xui8>, tensor<2x2x3x4xi32>, tensor<8xi32>) -> tensor<1x2x3x5x4xi32>
+func.func @lane_dot_conv(%x: tensor<1x2x5x8x4xui8>, %w: tensor<2x2x3x4xi32>, %b: tensor<8xi32>) -> tensor<1x2x3x5x4xi32> {
+  %0 = "cpu.lane_dot_conv"(%x, %w, %b) {kernel = array<i64: 3, 3>, sizes = array<i64: 3, 5>, strides = array<i64: 1, 1>}
+      : (tensor<1x2x5x8x4xui8>, tensor<2x2x3x4xi32>, tensor<8xi32>) -> tensor<1x2x3x5x4xi32>
+  return %0 : tensor<1x2x3x5x4xi32>
+}

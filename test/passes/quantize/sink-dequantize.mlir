@@ -134,9 +134,11 @@ func.func @keeps_variable_weights(%x: tensor<3x2xui8>, %v: tensor<2x2xi8>) -> te
   return %y : tensor<3x2xf32>
 }
 
-// CHECK-LABEL: func.func @keeps_depthwise
-// CHECK:         "tri.conv"({{.*}}) {{.*}} : (tensor<1x2x5xf32>
-func.func @keeps_depthwise(%x: tensor<1x2x5xi8>) -> tensor<1x2x5xf32> {
+// CHECK-LABEL: func.func @scales_depthwise_convolutions
+// CHECK:         %[[P:.*]] = "tri.conv"({{.*}}) {{.*}}group = 2{{.*}} : (tensor<1x2x5xi32>, tensor<2x1x1xi32>) -> tensor<1x2x5xi32>
+// CHECK:         %[[F:.*]] = "tri.cast"(%[[P]])
+// CHECK:         "tri.mul"(%[[F]]
+func.func @scales_depthwise_convolutions(%x: tensor<1x2x5xi8>) -> tensor<1x2x5xf32> {
   %s = "tri.constant"() {value = dense<0.5> : tensor<f32>} : () -> tensor<f32>
   %v = "tri.constant"() {value = dense<[[[1]], [[3]]]> : tensor<2x1x1xi8>} : () -> tensor<2x1x1xi8>
   %x32 = "tri.cast"(%x) {to = "i32"} : (tensor<1x2x5xi8>) -> tensor<1x2x5xi32>

@@ -68,3 +68,18 @@ func.func @keeps_what_was_no_byte(%x: tensor<5x2xi16>) -> tensor<5x1xi32> {
   %y = "tri.mat_mul"(%c, %w) : (tensor<5x2xi32>, tensor<2x1xi32>) -> tensor<5x1xi32>
   return %y : tensor<5x1xi32>
 }
+
+// Each channel has its own kernel: no matrix unit sums over channels.
+// CHECK-LABEL: func.func @keeps_depthwise
+// CHECK:         "tri.sub"
+// CHECK:         "tri.conv"
+// CHECK-NOT:     "tri.sub"
+func.func @keeps_depthwise(%x: tensor<1x2x5xi8>) -> tensor<1x2x5xi32> {
+  %z = "tri.constant"() {value = dense<7> : tensor<i32>} : () -> tensor<i32>
+  %w = "tri.constant"() {value = dense<[[[1]], [[3]]]> : tensor<2x1x1xi32>} : () -> tensor<2x1x1xi32>
+  %a = "tri.cast"(%x) {to = "i32"} : (tensor<1x2x5xi8>) -> tensor<1x2x5xi32>
+  %s = "tri.sub"(%a, %z) : (tensor<1x2x5xi32>, tensor<i32>) -> tensor<1x2x5xi32>
+  %y = "tri.conv"(%s, %w) {dilations = array<i64: 1>, group = 2, pads = array<i64: 0, 0>, strides = array<i64: 1>}
+      : (tensor<1x2x5xi32>, tensor<2x1x1xi32>) -> tensor<1x2x5xi32>
+  return %y : tensor<1x2x5xi32>
+}

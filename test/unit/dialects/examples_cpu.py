@@ -152,6 +152,26 @@ def blocked_dot_conv(pick: Pick) -> Example:
     return Example((x, *made.operands[1:]), made.attributes | more)
 
 
+def lane_dot_conv(pick: Pick) -> Example:
+    lanes, rank, dtype = pick.one(4, 8), pick.between(1, 2), pick.one("ui8", "i8")
+    channels, kernel, strides = (
+        lanes * pick.between(1, 2),
+        pick.ints(rank, 1, 6),
+        pick.ints(rank, 1, 3),
+    )
+    sizes = pick.ints(rank, 1, 5)
+    lines = zip(sizes[:-1], strides, kernel, strict=False)
+    reach = [(size - 1) * stride + taps for size, stride, taps in lines]
+    spare = pick.ints(rank, 0, 2)
+    image = (*reach, cpu.word_reach(sizes[-1], kernel[-1], strides[-1]))
+    x = pick.array((pick.between(1, 2), channels, *map(sum, zip(image, spare, strict=True))), dtype)
+    w = cpu.pack_lane_words(pick.array((channels, 1, *kernel), "i8"), lanes, strides[-1])
+    attributes = {"kernel": kernel, "strides": strides, "sizes": sizes}
+    attributes["signed"] = _signed(pick, dtype)
+    bias = pick.array((channels,), "i32")
+    return Example((cpu.Block(lanes=lanes).reference(x), w, bias), attributes)
+
+
 def winograd_conv(pick: Pick) -> Example:
     channels, outputs, tile, block = (
         pick.between(1, 3),
@@ -312,6 +332,13 @@ def quantize(pick: Pick) -> Example:
     return Example((x,), more)
 
 
+def look_up(pick: Pick) -> Example:
+    to = pick.one("ui8", "i8")
+    x = pick.array(pick.ints(pick.between(0, 3), 1, 9), pick.one("ui8", "i8"))
+    first = 0 if to == "ui8" else -128
+    return Example((x,), {"table": [first + n * 7 % 256 for n in range(256)], "to": to})
+
+
 def append(pick: Pick) -> Example:
     before, rows, columns = pick.between(0, 2), pick.between(0, 3), pick.between(1, 3)
     shapes = [(*[1] * before, count, columns) for count in (rows, pick.between(1, 3))]
@@ -333,6 +360,8 @@ CPU: dict[type[Op], Maker] = {
     cpu.DotMatMul: dot_mat_mul,
     cpu.DotPanelConv: dot_panel_conv,
     cpu.LaneConv: lane_conv,
+    cpu.LaneDotConv: lane_dot_conv,
+    cpu.LookUp: look_up,
     cpu.PackedConv: packed_conv,
     cpu.PackedGru: packed_gru,
     cpu.PackedLstm: packed_lstm,

@@ -67,6 +67,11 @@ def multiplies_signed(machine: Machine) -> bool:
     return find_instruction(machine, SIGNED) is not None
 
 
+def multiplies_words(machine: Machine) -> bool:
+    """Return whether a machine adds the products of four bytes by one instruction."""
+    return any(find_instruction(machine, kind) is not None for kind in ("i8", SIGNED))
+
+
 PAIRED_BITS = 7
 """The most bits of unsigned bytes that are signed ones, too.
 

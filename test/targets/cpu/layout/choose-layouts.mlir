@@ -283,3 +283,16 @@ func.func @tiles_of_f16(%x: tensor<1x64x56x56xf16>) -> tensor<1x64x56x56xf16> {
       : (tensor<1x64x56x56xf16>, tensor<64x64x3x3xf16>, tensor<64xf16>) -> tensor<1x64x56x56xf16>
   return %y : tensor<1x64x56x56xf16>
 }
+
+// Words of four neighbours hold three taps of two results each. Fifteen results see 17 pixels: the
+// words of the last one end behind that, and the border is a pixel wider.
+// CHECK-LABEL: func.func @blocks_depthwise_bytes
+// CHECK:         %[[P:.*]] = "tri.pad"({{.*}}) {{.*}}value = 7.{{.*}} -> tensor<1x2x14x18x16xui8>
+// CHECK:         "cpu.lane_dot_conv"(%[[P]], {{.*}}) {{.*}}sizes = array<i64: 12, 15>{{.*}} tensor<2x2x3x16xi32>, {{.*}} -> tensor<1x2x12x15x16xi32>
+func.func @blocks_depthwise_bytes(%x: tensor<1x32x12x15xui8>) -> tensor<1x32x12x15xi32> {
+  %w = "tri.constant"() {value = dense<3> : tensor<32x9xi32>} : () -> tensor<32x9xi32>
+  %b = "tri.constant"() {value = dense<1> : tensor<32xi32>} : () -> tensor<32xi32>
+  %y = "cpu.dot_conv"(%x, %w, %b) {block = 1 : i64, dilations = array<i64: 1, 1>, kernel = array<i64: 3, 3>, outputs = 32 : i64, padding = 7 : i64, pads = array<i64: 1, 1, 1, 1>, strides = array<i64: 1, 1>}
+      : (tensor<1x32x12x15xui8>, tensor<32x9xi32>, tensor<32xi32>) -> tensor<1x32x12x15xi32>
+  return %y : tensor<1x32x12x15xi32>
+}

@@ -212,7 +212,7 @@ def build_kernel(
         with ir.InsertionPoint(module.ir.body):
             kernel = KernelBuilder(machine)
         buffers = [kernel.argument(tensor) for tensor in arguments]
-        with ir.InsertionPoint(kernel.block), kernel.record.current():
+        with ir.InsertionPoint(kernel.block), kernel.current():
             body(kernel, *buffers)
         kernel.finish()
         Pipeline((SplitPhases(), NameKernels())).run(module)

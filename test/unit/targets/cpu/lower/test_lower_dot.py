@@ -208,6 +208,45 @@ def blocked_case(expected: Expected) -> Expected:
     return Expected(made, block(expected.result), np.moveaxis(sums, 2, -1))
 
 
+def lane(
+    x: Array, kernel: tuple[int, ...], stride: int, lanes: int = 16, spare: int = 0
+) -> Expected:
+    """Convolve each channel; behind what windows see, the image has what words hold, and more."""
+    rank, channels = len(kernel), x.shape[1]
+    w, b = weights(x, channels, 1, *kernel)
+    reach = tuple(range(2, rank + 2))
+    windows = sliding_window_view(plain(x), kernel, reach)
+    windows = windows[(..., *(slice(None, None, stride),) * rank, *(slice(None),) * rank)]
+    sizes = windows.shape[2 : 2 + rank]
+    axes = tuple(range(-rank, 0))
+    kernels = w.astype(windows.dtype).reshape(channels, *(1,) * rank, *kernel)
+    total = (windows * kernels).sum(axes) + b.reshape(-1, *(1,) * rank)
+    more = max(0, cpu.word_reach(sizes[-1], kernel[-1], stride) - x.shape[-1]) + spare
+    image = np.pad(x, [*[(0, 0)] * (rank + 1), (0, more)], constant_values=77)
+    block = cpu.Block(lanes=lanes).reference
+    words = cpu.pack_lane_words(w, lanes, stride)
+    window = {"kernel": kernel, "strides": (stride,) * rank, "sizes": sizes}
+    case = Case("lanes", cpu.LaneDotConv, (block(image), words, b), window)
+    sums = w.astype(np.int64).sum((1, *axes)).reshape(1, -1, *(1,) * rank, lanes)
+    return Expected(case, block(narrowed(total, x)), sums)
+
+
+def lanes_alone(dtype: type) -> list[Expected]:
+    """Words that results share and do not, lines that are one tile and that are cut unevenly."""
+    shapes = (
+        *(((3, 3), 1, 16), ((3, 3), 1, 15), ((3, 3), 1, 9), ((3, 3), 2, 33), ((3, 3), 3, 20)),
+        *(((5, 5), 1, 33), ((5, 5), 2, 35), ((2, 7), 1, 40), ((3, 4), 1, 19), ((1, 1), 1, 23)),
+    )
+    made = [
+        lane(numbers(dtype, 2, 32, 8, width), kernel, stride) for kernel, stride, width in shapes
+    ]
+    made += [
+        lane(numbers(dtype, 1, 16, 41), (3,), 1),
+        lane(numbers(dtype, 1, 16, 12, 12), (11, 2), 1),
+    ]
+    return [*made, lane(numbers(dtype, 1, 16, 6, 21), (3, 3), 1, lanes=8, spare=3)]
+
+
 def check(expected: Sequence[Expected], machine: Machine | None) -> None:
     compiled = compile_cases([e.case for e in expected], machine)
     for index, (case, result) in enumerate((e.case, e.result) for e in expected):
@@ -229,13 +268,19 @@ def test_kernels_compute_what_numpy_does(family, dtype) -> None:
     check(family(dtype), None)
 
 
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8])
+def test_channels_have_kernels_of_their_own(dtype) -> None:
+    check(lanes_alone(dtype), None)
+
+
 @pytest.mark.parametrize("machine", MACHINES, ids=spell)
 @pytest.mark.parametrize("dtype", [np.uint8, np.int8, BF16])
 def test_machines_with_other_instructions_compute_the_same(machine, dtype) -> None:
     if not runs_here(machine):
         pytest.skip("this machine lacks the instructions")
     check(
-        [*products(dtype), *convolutions(dtype)[:5], *panels(dtype)[-4:], *blocked(dtype)[1:3]],
+        [*products(dtype), *convolutions(dtype)[:5], *panels(dtype)[-4:], *blocked(dtype)[1:3]]
+        + ([] if dtype is BF16 else lanes_alone(dtype)[:3]),
         machine,
     )
 
@@ -243,6 +288,7 @@ def test_machines_with_other_instructions_compute_the_same(machine, dtype) -> No
 @pytest.mark.parametrize("dtype", [np.uint8, np.int8])
 def test_signed_bytes_are_128_less(dtype) -> None:
     cases = [*products(dtype), *convolutions(dtype), *panels(dtype)[-4:], *blocked(dtype)]
+    cases += lanes_alone(dtype)[:3]
     check([each.signed() for each in cases], None)
 
 
