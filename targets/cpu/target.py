@@ -28,6 +28,7 @@ from .layout.pack_recurrent import PackRecurrent
 from .layout.pack_weights import PackWeights
 from .layout.sequence_first import SequenceFirst
 from .layout.split_conv_transpose import SplitConvTranspose
+from .lower.read_views import split_views, stores_through
 from .registry import TABLE
 from .schedule.append_in_place import AppendInPlace
 from .schedule.apply_tuning import ApplyTuning
@@ -35,6 +36,7 @@ from .schedule.choose_dot_products import ChooseDotProducts
 from .schedule.choose_winograd import ChooseWinograd
 from .schedule.float_depthwise import FloatDepthwise
 from .schedule.fuse_quantize import FuseQuantize
+from .schedule.read_in_place import ReadInPlace
 from .schedule.scatter_in_place import ScatterInPlace
 from .schedule.tabulate_bytes import TabulateBytes
 from .schedule.tune import Tuner
@@ -80,6 +82,7 @@ class CpuTarget(Target):
             *tuned,
             ChooseWinograd(error, machine),
             PackWeights(machine, not options.strict_math),
+            ReadInPlace(),
             Eliminate(),
         )
 
@@ -106,8 +109,8 @@ class CpuTarget(Target):
         return compile_native(module, options)
 
     def kernel_refusal(self, members: Sequence[Op]) -> str | None:
-        work = [op for op in members if not isinstance(op, tri.Constant)]
-        if len(work) > 1 and work[0].allows_pad_epilogue and isinstance(work[-1], tri.Pad):
+        _, work = split_views([op for op in members if not isinstance(op, tri.Constant)])
+        if len(work) > 1 and stores_through(work[0], work[-1]):
             work.pop()
         if not all(map(TABLE.is_elementwise, work[1:])):
             return f"{self.name} takes only elementwise ops behind the first one of a kernel"

@@ -19,6 +19,7 @@ from ..kernels.kernel_module import KernelModule, set_record
 from ..kernels.value import Value, constant_of, strict_numbers
 from ..registry import TABLE
 from .pad import fill_border
+from .read_views import split_views, viewed
 from .shared_sizes import shared_form
 
 
@@ -31,10 +32,12 @@ def lower_group(group: tri.Group, machine: Machine, strict: bool = False) -> Ker
     with ir.Location.unknown(), strict_numbers(strict), code_for(machine):
         kernel = KernelBuilder(machine, group.location)
         form = shared_form(group)
-        body = _Body(TABLE, kernel, Epilogue, form.group.members)
+        views, others = split_views(form.group.members)
+        body = _Body(TABLE, kernel, Epilogue, others)
         body.inputs = {v: kernel.argument(tensor_of(v.type)) for v in form.group.block.arguments}
         body.outputs = {v: kernel.argument(tensor_of(v.type)) for v in form.group.end.operands}
         with ir.InsertionPoint(kernel.block), kernel.current():
+            body.inputs |= _viewed(views, body.inputs)
             body.lower()
         made = kernel.finish()
         set_record(group.operation, form.own(kernel.record.sizes))
@@ -58,10 +61,29 @@ def structure(group: tri.Group) -> Hashable:
     return tuple(described)
 
 
+def _viewed(views: Sequence[Op], inputs: Mapping[ir.Value, Buffer]) -> dict[ir.Value, Buffer]:
+    """Return buffers that are seen as views of others."""
+    found = dict(inputs)
+    for op in views:
+        (value,) = op.results
+        seen = viewed(value, found[op.operation.operands[0]])
+        assert seen is not None, "views before a reader need no copy"
+        found[value] = seen
+    return found
+
+
+def _transposed_back(out: Buffer, permutation: Sequence[int]) -> Buffer:
+    """View memory in which a transposition is stored as what is transposed."""
+    return out.transpose([permutation.index(axis) for axis in range(len(permutation))])
+
+
 class _Body(GroupBody[KernelBuilder, Buffer, Epilogue]):
     def lower_anchor(self, anchor: Op, following: Sequence[Op]) -> None:
         if following and isinstance(border := following[-1], tri.Pad):
             self._lower_border(border)
+            following = following[:-1]
+        if following and isinstance(last := following[-1], tri.Transpose):
+            self.outputs = {last.x: _transposed_back(self.outputs[last.y], last.permutation)}
             following = following[:-1]
         if any(tensor_of(value.type).size != 0 for value in anchor.results):
             super().lower_anchor(anchor, following)

@@ -7,11 +7,13 @@ from collections.abc import Sequence
 
 from .....dialects.core.sizes.atoms import Size, is_symbolic
 from .....dialects.core.sizes.dim import ceildiv
-from .....dialects.core.tensor import Tensor
+from .....dialects.core.sizes.substitution import likely
+from .....dialects.core.tensor import DTYPES, Tensor
 from .....dialects.cpu.vnni import PRODUCTS, VNNI
 from ....kernels.arithmetic import compute_dtype
 from ...kernels.buffer import Buffer, Lanes
 from ...kernels.builder import KernelBuilder
+from ...kernels.epilogue import each_vector
 from ...kernels.index import IndexExpr, for_each
 from ...kernels.products.contraction import Multiply, multiply_add
 from ...kernels.products.dot import choose_dot, find_instruction
@@ -39,17 +41,29 @@ class Factors:
         self.lanes = kernel.lanes(self.dtype)
         self.padded = ceildiv(k.shape[-2], self.lanes) * self.lanes
         self.scores = private_rows(kernel, rows, self.padded, self.dtype)
-        self._allocate(k.shape[-2:], v.shape[-1], rows)
+        self._allocate(k.shape[-2:], v.part([IndexExpr(0)] * 2), rows)
 
-    def _allocate(self, keys: Sequence[Size], width: Size, rows: int) -> None:
+    def _allocate(self, keys: Sequence[Size], values: Buffer, rows: int) -> None:
         count, inner = keys
         self.keys = private_rows(self.kernel, inner, count, self.dtype)
         self.weights = self.scores
+        span = likely(count * values.strides[0]) * DTYPES[values.dtype].itemsize
+        far = values.strides[0] != values.shape[1] and span > self.kernel.machine.core.caches[1]
+        # Rows far apart are in many pages, which are read again and again.
+        shape = count, values.shape[1]
+        self._copy = private_rows(self.kernel, *shape, self.dtype) if far else None
 
     def take_head(self, keys: Buffer, values: Buffer) -> None:
         """Prepare keys, [keys, depth], and values, [keys, size]."""
         store_transposed(keys, self.keys, self.lanes)
-        self.values = values
+        self.values = self._copy or values
+        if self._copy is not None:
+            each_vector(
+                values.shape, self.lanes, lambda i, lanes: self._take_value(values, i, lanes)
+            )
+
+    def _take_value(self, values: Buffer, at: list[IndexExpr], lanes: Lanes | None) -> None:
+        self.values.store(values.load(at, lanes), at, lanes)
 
     def store_weights(self, powers: Value, row: IndexExpr, key: IndexExpr) -> None:
         """Store the weights of neighbouring keys."""
@@ -67,8 +81,9 @@ class Factors:
 class PairFactors(Factors):
     """Multiply pairs of bf16, with sums of f32, by an instruction; weights are rounded to bf16."""
 
-    def _allocate(self, keys: Sequence[Size], width: Size, rows: int) -> None:
+    def _allocate(self, keys: Sequence[Size], values: Buffer, rows: int) -> None:
         count, inner = keys
+        width = values.shape[1]
         pairs = PRODUCTS[PAIR].count
         self.multiply = choose_dot(self.kernel.machine, PAIR)
         self.keys = private_rows(self.kernel, inner // pairs, count, VNNI)

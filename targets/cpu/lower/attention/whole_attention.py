@@ -53,9 +53,9 @@ def lower_attention(
     flat = [kernel.reshaped(mask, (batch, heads, queries, keys)) for mask in wide]
     work = WholeAttention(
         kernel,
-        q.reshape((batch, heads, queries, inner)),
-        k.reshape((batch, heads // shared, *k.shape[-2:])),
-        v.reshape((batch, heads // shared, *v.shape[-2:])),
+        kernel.reshaped(q, (batch, heads, queries, inner)),
+        kernel.reshaped(k, (batch, heads // shared, *k.shape[-2:])),
+        kernel.reshaped(v, (batch, heads // shared, *v.shape[-2:])),
         y.reshape((batch, heads, queries, v.shape[-1])),
         op.scale,
         _masked(op, flat, queries, keys),
