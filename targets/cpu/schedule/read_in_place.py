@@ -28,8 +28,8 @@ class ReadInPlace(Pass):
     contiguous and rows do not evict each other from a cache. Attention also stores its result as a
     transposition that is all that reads it.
 
-    %a = tri.transpose %q; %y = tri.attention %a, %k, %v; %z = tri.transpose %y
-        =>   %z = tri.group %q, %k, %v { transpose; attention; transpose }
+        %a = tri.transpose %q; %y = tri.attention %a, %k, %v; %z = tri.transpose %y
+            =>   %z = tri.group %q, %k, %v { transpose; attention; transpose }
     """
 
     def run(self, module: Module) -> None:

@@ -31,9 +31,9 @@ func.func @rows(%x: tensor<2x3x4xf32>, %new: tensor<1x1x4xf32>) -> tensor<1x4x4x
 }
 
 // Elements that are apart, rows that share few sets of a cache, a reshape alone, and other readers.
-// CHECK-LABEL: func.func @apart
+// CHECK-LABEL: func.func @keeps_what_is_apart
 // CHECK-NOT:     "tri.group"
-func.func @apart(%x: tensor<4x3xf32>, %far: tensor<1x20x8x128xf32>, %k: tensor<1x8x20x128xf32>) -> (tensor<6x4xf32>, tensor<1x8x20x128xf32>, tensor<24xf32>, tensor<3x4xf32>) {
+func.func @keeps_what_is_apart(%x: tensor<4x3xf32>, %far: tensor<1x20x8x128xf32>, %k: tensor<1x8x20x128xf32>) -> (tensor<6x4xf32>, tensor<1x8x20x128xf32>, tensor<24xf32>, tensor<3x4xf32>) {
   %0 = "tri.transpose"(%x) {permutation = array<i64: 1, 0>} : (tensor<4x3xf32>) -> tensor<3x4xf32>
   %1 = "tri.concat"(%0, %0) {axis = 0 : i64} : (tensor<3x4xf32>, tensor<3x4xf32>) -> tensor<6x4xf32>
   %2 = "tri.transpose"(%far) {permutation = array<i64: 0, 2, 1, 3>} : (tensor<1x20x8x128xf32>) -> tensor<1x8x20x128xf32>
