@@ -47,6 +47,19 @@ def choose_tile(machine: Machine, dtype: str, rows: Size, columns: Size) -> Tile
     return Tile(filled(rows, most_rows(machine, vectors)), vectors, lanes)
 
 
+WIDEST = 4
+"""The most vectors of a tile of many rows, of machines that have registers for them."""
+
+
+def choose_wide_tile(machine: Machine, dtype: str, rows: Size, columns: Size) -> Tile:
+    """Fill the registers with all columns, if these are few: what makes rows is read once."""
+    best = choose_tile(machine, dtype, rows, columns)
+    vectors = -(-likely(columns) // best.lanes)
+    if machine.registers < 32 or not best.vectors < vectors <= WIDEST:
+        return best
+    return Tile(filled(rows, most_rows(machine, vectors)), vectors, best.lanes)
+
+
 def filled(rows: Size, most: int) -> int:
     """Return the number of rows of a tile that has at most some, and none too many."""
     high = bounds(rows)[1]

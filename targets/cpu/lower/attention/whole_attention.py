@@ -26,7 +26,7 @@ from ...kernels.reduction import Reduction
 from ...kernels.value import Value
 from ...kernels.windows import neighbours, splat_index
 from ...registry import template
-from ...schedule.tiles import choose_tile, filled
+from ...schedule.tiles import choose_tile, choose_wide_tile, filled
 from .factors import choose_factors
 
 FEW, MANY = 28, 42
@@ -232,4 +232,4 @@ class WholeAttention:
             DirectPanel(factors.values),
             finish,
             multiply=factors.multiply,
-        ).emit(choose_tile(self.kernel.machine, self.dtype, count, width))
+        ).emit(choose_wide_tile(self.kernel.machine, self.dtype, count, width))
