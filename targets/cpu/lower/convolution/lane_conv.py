@@ -9,14 +9,22 @@ from collections.abc import Sequence
 
 from .....dialects import cpu
 from .....dialects.core.machine import Factors, Machine
+from .....dialects.core.mlir import ir
+from ....kernels.arithmetic import compute_dtype
 from ...kernels.buffer import Buffer, Lanes, vector, zero
 from ...kernels.builder import KernelBuilder
 from ...kernels.epilogue import Epilogue
+from ...kernels.halves import code_has
 from ...kernels.index import IndexExpr, carry_nest, unravel
 from ...kernels.loops import Piece, Section, spread
+from ...kernels.products.dot import Dot, choose_dot, find_instruction
+from ...kernels.products.vnni import load_words
 from ...kernels.runs import Rows, cut_rows
 from ...kernels.value import Value
 from ...registry import IMAGES, template
+
+UPPER = -0x10000
+"""A word whose second half is all ones."""
 
 UNROLLED = 9
 """The most taps of a window that is unrolled; of larger ones, each line is."""
@@ -62,6 +70,7 @@ class _LaneConv:
         self.lanes = Lanes(width)
         self.most = self._most(machine.registers * machine.lanes(32) // width, machine)
         self.weights = w.reshape((w.shape[0], *op.kernel, self.channels, width))
+        self.dot = choose_dot(machine, x.dtype) if self._has_pairs(machine) else None
 
     def _most(self, registers: int, machine: Machine) -> int:
         """Return the number of pixels of a line to compute at a time.
@@ -83,10 +92,18 @@ class _LaneConv:
         taps = range(self.op.kernel[-1])
         return sorted({i * step + tap * apart for i in range(count) for tap in taps})
 
+    def _has_pairs(self, machine: Machine) -> bool:
+        """Return whether a dot product multiplies two neighbouring taps of each lane."""
+        neighbours = self.op.dilations[-1] == 1 and self.op.kernel[-1] > 1 and self.channels == 1
+        width = self.lanes.width
+        whole = width == machine.lanes(32) and [*self.x.strides[-2:]] == [width, 1]
+        halves = self.x.dtype == "bf16" and find_instruction(machine, "bf16") is not None
+        return neighbours and whole and halves and code_has("avx512bw")
+
     def start(self, block: IndexExpr) -> Value:
         """Return the initial sum of a block."""
         if self.b is None:
-            return zero(self.x.dtype, self.lanes)
+            return zero(compute_dtype(self.x.dtype), self.lanes)
         return self.b.load([block * self.lanes.width], self.lanes)
 
     def tile(
@@ -101,7 +118,10 @@ class _LaneConv:
         *outer, _ = self.op.kernel
 
         def line(tap: Sequence[IndexExpr], sums: list[Value]) -> list[Value]:
-            return self._line(at, place, first, tap, sums)
+            row = self._row(place, tap)
+            if self.dot is not None:
+                return self._line_of_pairs(self.dot, [*at, *row], first, [at[1], *tap], sums)
+            return self._line(at, row, first, tap, sums)
 
         sums = [start] * count
         if math.prod(self.op.kernel) <= UNROLLED:
@@ -112,21 +132,52 @@ class _LaneConv:
         for i, total in enumerate(sums):
             self.y.store(total, [*at, *place, first + i, IndexExpr(0)], self.lanes)
 
+    def _row(self, place: Sequence[IndexExpr], tap: Sequence[IndexExpr]) -> list[IndexExpr]:
+        """Return which line of the image a line of the windows is."""
+        *strides, _ = self.op.strides
+        *dilations, _ = self.op.dilations
+        return [
+            p * stride + t * dilation
+            for p, t, stride, dilation in zip(place, tap, strides, dilations, strict=True)
+        ]
+
+    def _line_of_pairs(
+        self,
+        dot: Dot,
+        row: Sequence[IndexExpr],
+        first: IndexExpr,
+        tap: Sequence[IndexExpr],
+        sums: list[Value],
+    ) -> list[Value]:
+        """Add the products of one line of the windows, of two neighbouring taps at a time.
+
+        The last one of an odd number is multiplied beside the one before, which counts as zero.
+        """
+        taps, step = self.op.kernel[-1], self.op.strides[-1]
+        firsts = [*range(0, taps - 1, 2), *([taps - 2] if taps % 2 else [])]
+        pixels: dict[int, Value] = {}
+        sums = list(sums)
+        for j in firsts:
+            factors = _pair(self.weights, [*tap, IndexExpr(j), IndexExpr(0), IndexExpr(0)])
+            if j % 2:
+                factors = factors.logical_and(factors.like(UPPER))
+            for i, total in enumerate(sums):
+                column = i * step + j
+                if column not in pixels:
+                    pixels[column] = _pair(self.x, [*row, first * step + column, IndexExpr(0)])
+                sums[i] = dot(pixels[column], factors, total)
+        return sums
+
     def _line(
         self,
         at: Sequence[IndexExpr],
-        place: Sequence[IndexExpr],
+        row: Sequence[IndexExpr],
         first: IndexExpr,
         tap: Sequence[IndexExpr],
         sums: list[Value],
     ) -> list[Value]:
         """Add the products of one line of the windows."""
-        *strides, step = self.op.strides
-        *dilations, apart = self.op.dilations
-        row = [
-            p * stride + t * dilation
-            for p, t, stride, dilation in zip(place, tap, strides, dilations, strict=True)
-        ]
+        step, apart = self.op.strides[-1], self.op.dilations[-1]
         pixels = {
             column: self.x.load([*at, *row, first * step + column, IndexExpr(0)], self.lanes)
             for column in self._columns(len(sums))
@@ -149,3 +200,13 @@ class _LaneConv:
             lane // self.channels * self.channels + channel for lane in range(self.lanes.width)
         ]
         return pixel.with_ssa(vector.shuffle(pixel.ssa, pixel.ssa, picks))
+
+
+def _pair(buffer: Buffer, at: Sequence[IndexExpr]) -> Value:
+    """Load two neighbouring vectors of bf16, as words of which each has both numbers of a lane."""
+    words = load_words(buffer, at, buffer.shape[-1], None)
+    (lanes,) = words.ssa.type.shape
+    halves = ir.VectorType.get([2 * lanes], ir.IntegerType.get_signless(16))
+    flat = vector.bitcast(halves, words.ssa)
+    turned = vector.shuffle(flat, flat, [n // 2 + n % 2 * lanes for n in range(2 * lanes)])
+    return words.with_ssa(vector.bitcast(words.ssa.type, turned))
