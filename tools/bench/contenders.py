@@ -27,9 +27,12 @@ def ours(session: Session) -> Contender:
 
 
 def invite(
-    names: Sequence[str], path: str, feeds: Arrays, threads: int
+    names: Sequence[str], path: str, feeds: Arrays, threads: int, dtype: str
 ) -> tuple[list[Contender], list[str]]:
-    """Load a model in each peer; return those that ran it once, and why the others did not."""
+    """Load a model in each peer; return those that ran it once, and why the others did not.
+
+    They compute in `dtype`, or in f32 where they have no option for that.
+    """
     came: list[Contender] = []
     notes: list[str] = []
     for name in names:
@@ -37,7 +40,7 @@ def invite(
             notes.append(f"{name} is not installed")
             continue
         try:
-            run = PEERS[name](path, feeds, threads)
+            run = PEERS[name](path, feeds, threads, dtype)
             run(feeds)
         except Exception as error:  # not ours: it may raise anything
             notes.append(f"{name} does not run this: {_first_line(error)}")
@@ -46,7 +49,7 @@ def invite(
     return came, notes
 
 
-def _onnxruntime(path: str, feeds: Arrays, threads: int) -> Callable[[Arrays], Outputs]:
+def _onnxruntime(path: str, feeds: Arrays, threads: int, _: str) -> Callable[[Arrays], Outputs]:
     runtime: Any = import_module("onnxruntime")
     options = runtime.SessionOptions()
     options.intra_op_num_threads = threads
@@ -58,13 +61,13 @@ def _onnxruntime(path: str, feeds: Arrays, threads: int) -> Callable[[Arrays], O
     return lambda feeds: session.run(None, feeds)
 
 
-def _openvino(path: str, feeds: Arrays, threads: int) -> Callable[[Arrays], Outputs]:
+def _openvino(path: str, feeds: Arrays, threads: int, dtype: str) -> Callable[[Arrays], Outputs]:
     runtime: Any = import_module("openvino")
     core = runtime.Core()
     model = core.read_model(path)
     model.reshape({name: array.shape for name, array in feeds.items()})
     options = {
-        "INFERENCE_PRECISION_HINT": "f32",
+        "INFERENCE_PRECISION_HINT": "bf16" if dtype == "bf16" else "f32",
         "INFERENCE_NUM_THREADS": threads,
         "NUM_STREAMS": 1,
         "PERFORMANCE_HINT": "LATENCY",
@@ -82,7 +85,7 @@ def _openvino(path: str, feeds: Arrays, threads: int) -> Callable[[Arrays], Outp
 
 
 PEERS = {"onnxruntime": _onnxruntime, "openvino": _openvino}
-"""The loader of a model for each peer: f32 arithmetic, a number of threads."""
+"""The loader of a model for each peer: a number of threads, the type to compute in."""
 
 
 def _first_line(error: Exception) -> str:

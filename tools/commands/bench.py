@@ -1,9 +1,9 @@
 """Measure models beside ONNX Runtime and OpenVINO, or kernels beside the machine's limits.
 
-All contenders run in this process, in turns, at f32 and on as many threads. Their outputs are
-compared first; the exit code is 1 when one differs from the first peer by more than --tolerance.
-One thread is judged by processor time, several by wall time; no time is ever an error. A peer that
-is not installed is left out with a note.
+All contenders run in this process, in turns, at f32 and on as many threads. With --precision bf16,
+OpenVINO computes in bf16 as well. Outputs are compared first; the exit code is 1 when one differs
+from the first peer by more than --tolerance. One thread is judged by processor time, several by
+wall time; no time is ever an error. A peer that is not installed is left out with a note.
 """
 
 import argparse
@@ -165,12 +165,14 @@ def _compare(path: str, flags: argparse.Namespace) -> "Iterator[ModelReport]":
     threads = flags.threads or THREADS
     allowed = TOLERANCE if flags.tolerance is None else flags.tolerance
     with shown_progress() as progress:
-        prepared = prepare(path, arguments.compile_options(flags, progress))
+        options = arguments.compile_options(flags, progress)
+        prepared = prepare(path, options)
     session = Session(prepared.package, threads=threads)
     mine = ours(session)
     for sizes in prepared.vectors(flags.at):
         feeds = prepared.inputs(flags.seed, sizes)
-        came, notes = invite(flags.against or PEERS, path, feeds, threads)
+        peers = flags.against or PEERS
+        came, notes = invite(peers, path, feeds, threads, options.element_type)
         comparison = compare([mine, *came], feeds, flags.rounds or ROUNDS, threads)
         overhead = measure_overhead(session, feeds)
         if not flags.json:

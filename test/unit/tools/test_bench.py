@@ -69,10 +69,13 @@ def test_without_peers_there_is_nothing_to_compare_with(
     assert "no peer to compare with" in out
 
 
-def join(monkeypatch: pytest.MonkeyPatch, result: np.ndarray | Exception) -> None:
-    """Put a peer in the place of OpenVINO that gives a result or raises."""
+def join(monkeypatch: pytest.MonkeyPatch, result: np.ndarray | Exception) -> list[str]:
+    """Put a peer in the place of OpenVINO that gives a result or raises; list its types."""
+    types: list[str] = []
 
-    def load(path: str, feeds: object, threads: int):
+    def load(path: str, feeds: object, threads: int, dtype: str):
+        types.append(dtype)
+
         def run(feeds: object) -> list[np.ndarray]:
             if isinstance(result, Exception):
                 raise result
@@ -82,6 +85,7 @@ def join(monkeypatch: pytest.MonkeyPatch, result: np.ndarray | Exception) -> Non
 
     monkeypatch.setattr(contenders, "find_spec", lambda name: name)
     monkeypatch.setitem(contenders.PEERS, "openvino", load)
+    return types
 
 
 def test_a_difference_is_an_error_after_all_is_measured(
@@ -95,6 +99,17 @@ def test_a_difference_is_an_error_after_all_is_measured(
     message = "trivium differs from openvino by 1.0e+00 of the largest output, allowed is 1e-03\n"
     assert err == f"{model}: error: {message}"
     assert call(model, *arguments, "--tolerance=2") == tool.OK
+
+
+@pytest.mark.parametrize(
+    ("given", "dtype"), [([], "f32"), (["--precision=bf16"], "bf16"), (["--precision=fp16"], "f16")]
+)
+def test_peers_are_told_the_precision(
+    given: list[str], dtype: str, model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    types = join(monkeypatch, np.zeros((3, 4), np.float32))
+    call(model, "--rounds=1", "--shape=N=3", "--against=openvino", "--tolerance=1e9", *given)
+    assert types == [dtype]
 
 
 def test_a_peer_that_fails_is_left_out(
