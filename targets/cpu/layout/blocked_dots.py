@@ -18,9 +18,11 @@ from ..schedule.products import Product
 from ..schedule.schedule import WINOGRAD
 from .blocked_convs import border_cost, bordered, build_winograd
 from .blocked_forms import Blocks, Form, has_blocked_form
+from .joined_pixels import Dots, JoinedPixels
 from .packed_constants import packed_constant
 
-Dots = cpu.DotConv | cpu.DotPanelConv
+JOINING = 2.0
+"""How many times as long as blocking an image its border and transposition take."""
 
 
 @has_blocked_form(cpu.DotConv, cpu.DotPanelConv)
@@ -42,7 +44,7 @@ def _dots(op: Dots, blocks: Blocks, rewriter: Rewriter) -> Form:
 
     def build(blocked: Sequence[ir.Value], rewriter: Rewriter) -> Op:
         if blocked and by_tiles < cost:
-            return build_winograd(op, blocked[0], tile, lambda words: _halves(op, words), rewriter)
+            return build_winograd(op, blocked[0], tile, lambda words: _factors(op, words), rewriter)
         w = packed_constant(op, op.w, pack, rewriter)
         if not blocked:
             return cpu.BlockedDotConv.build(op.x, w, op.b, **taken)
@@ -54,7 +56,35 @@ def _dots(op: Dots, blocks: Blocks, rewriter: Rewriter) -> Form:
     packing = _packing_cost(op, product, blocks.machine)
     if images:
         return Form(images, build, plain + packing, min(cost, by_tiles) + border_cost(op, blocks))
-    return Form(images, build, plain + packing, cost + packing)
+    form = Form(images, build, plain + packing, cost + packing)
+    joined = JoinedPixels.of(op, products.count)
+    return form if joined is None else _cheaper(form, _joined(op, joined, form.plain, blocks))
+
+
+def _cheaper(one: Form, other: Form) -> Form:
+    return one if one.blocked <= other.blocked else other
+
+
+def _joined(op: Dots, pixels: JoinedPixels, plain: float, blocks: Blocks) -> Form:
+    """Return the form of a convolution whose words go on from one pixel to the next."""
+    product = replace(_product(op, 1), depth=math.prod(pixels.kernel), taps=pixels.kernel)
+    schedule, cost = conv_cost(on_blocks(product), blocks.machine, 0.0)
+    x = tensor_of(op.x.type)
+
+    def pack(words: Array) -> Array:
+        kernels = _factors(op, words)
+        return cpu.pack_kernel_columns(pixels.words(kernels), schedule.vectors * blocks.lanes)
+
+    def build(_: Sequence[ir.Value], rewriter: Rewriter) -> Op:
+        w = packed_constant(op, op.w, pack, rewriter)
+        more: dict[str, Any] = {**op.attributes, **pixels.window}
+        more |= {"lanes": blocks.lanes, "rows": schedule.rows}
+        more.pop("block", None)
+        image = pixels.build_image(op.x, op.padding)
+        return cpu.BlockedDotConv.build(image, w, op.b, **more)
+
+    wide = Tensor(x.shape, VNNI)  # a number of f32 in registers for each of the image
+    return Form((), build, plain, cost + JOINING * relayout_cost(wide, blocks.machine))
 
 
 def _tiled(op: Dots, blocks: Blocks) -> tuple[int, float]:
@@ -70,9 +100,10 @@ def _tiled(op: Dots, blocks: Blocks) -> tuple[int, float]:
     return (schedule.rows, cost) if schedule.method == WINOGRAD else (0, math.inf)
 
 
-def _halves(op: Dots, words: Array) -> Array:
-    """Return kernels of bf16: [outputs, channels, taps…]."""
-    return unpack_vnni(_kernels(op, words), 1, "bf16", tensor_of(op.x.type).shape[1])
+def _factors(op: Dots, words: Array) -> Array:
+    """Return kernels of numbers: [outputs, channels, taps…]."""
+    x = tensor_of(op.x.type)
+    return unpack_vnni(_kernels(op, words), 1, products_of(x, op.signed).factor, x.shape[1])
 
 
 def _lanes(op: cpu.DotConv, blocks: Blocks) -> Form:

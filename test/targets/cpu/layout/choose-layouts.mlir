@@ -296,3 +296,27 @@ func.func @blocks_depthwise_bytes(%x: tensor<1x32x12x15xui8>) -> tensor<1x32x12x
       : (tensor<1x32x12x15xui8>, tensor<32x9xi32>, tensor<32xi32>) -> tensor<1x32x12x15xi32>
   return %y : tensor<1x32x12x15xi32>
 }
+
+// Words of three channels go on from one pixel to the next: 77 of them instead of 98.
+// CHECK-LABEL: func.func @joins_pixels
+// CHECK:         %[[T:.*]] = "tri.transpose"({{.*}} -> tensor<1x230x230x3xbf16>
+// CHECK:         %[[X:.*]] = "tri.reshape"(%[[T]]) {{.*}} -> tensor<1x1x230x345x2xbf16>
+// CHECK:         "cpu.blocked_dot_conv"(%[[X]]{{.*}}kernel = array<i64: 7, 11>{{.*}}strides = array<i64: 2, 3>
+func.func @joins_pixels(%x: tensor<1x3x224x224xbf16>) -> tensor<1x64x112x112xbf16> {
+  %w = "tri.constant"() {value = dense<0x3F803F80> : tensor<2x98x32xi32>} : () -> tensor<2x98x32xi32>
+  %b = "tri.constant"() {value = dense<1.0> : tensor<64xf32>} : () -> tensor<64xf32>
+  %y = "cpu.dot_panel_conv"(%x, %w, %b) {dilations = array<i64: 1, 1>, kernel = array<i64: 7, 7>, outputs = 64, pads = array<i64: 3, 3, 3, 3>, strides = array<i64: 2, 2>}
+      : (tensor<1x3x224x224xbf16>, tensor<2x98x32xi32>, tensor<64xf32>) -> tensor<1x64x112x112xbf16>
+  return %y : tensor<1x64x112x112xbf16>
+}
+
+// Three words of a window less are no transposition of the image worth.
+// CHECK-LABEL: func.func @keeps_pixels_apart
+// CHECK:         "cpu.blocked_dot_conv"(%arg0
+func.func @keeps_pixels_apart(%x: tensor<1x3x224x224xbf16>) -> tensor<1x32x112x112xbf16> {
+  %w = "tri.constant"() {value = dense<0x3F803F80> : tensor<1x18x32xi32>} : () -> tensor<1x18x32xi32>
+  %b = "tri.constant"() {value = dense<1.0> : tensor<32xf32>} : () -> tensor<32xf32>
+  %y = "cpu.dot_panel_conv"(%x, %w, %b) {dilations = array<i64: 1, 1>, kernel = array<i64: 3, 3>, outputs = 32, pads = array<i64: 1, 1, 1, 1>, strides = array<i64: 2, 2>}
+      : (tensor<1x3x224x224xbf16>, tensor<1x18x32xi32>, tensor<32xf32>) -> tensor<1x32x112x112xbf16>
+  return %y : tensor<1x32x112x112xbf16>
+}
