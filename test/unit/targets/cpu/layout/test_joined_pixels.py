@@ -13,6 +13,7 @@ from trivium.dialects.core.interpret import run
 from trivium.dialects.core.mlir import new_context
 from trivium.dialects.core.module import ops
 from trivium.dialects.core.tensor import Array
+from trivium.passes.default import default_pipeline
 from trivium.targets.cpu.layout import blocked_dots
 from trivium.targets.cpu.layout.choose_layouts import ChooseLayouts
 from trivium.targets.cpu.schedule.choose_dot_products import ChooseDotProducts
@@ -75,3 +76,36 @@ def test_lines_of_words_convolve(
             assert (tensor_of(conv.x.type).shape[-1] == 2) == joins
             (got,) = run(module, [x])
     np.testing.assert_allclose(got.astype(np.float64), want, rtol=2.0**-8, atol=1e-4)
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8])
+def test_lines_of_bytes_convolve(dtype: type, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Four strides of three bytes are whole words; around the image is its zero point."""
+    monkeypatch.setattr(blocked_dots, "JOINING", 0.0)
+    random, zero = np.random.default_rng(5), 7
+    x = random.integers(np.iinfo(dtype).min, np.iinfo(dtype).max + 1, (1, 3, 27, 43)).astype(dtype)
+    w = random.integers(-128, 128, (OUTPUTS, 3, 11, 11)).astype(np.int8)
+    kind = helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
+    given = {"strides": (4, 4), "pads": (2, 2, 2, 2), "kernel_shape": (11, 11)}
+    graph = helper.make_graph(
+        [helper.make_node("ConvInteger", ["x", "w", "zero"], ["y"], **given)],
+        "conv",
+        [helper.make_tensor_value_info("x", kind, x.shape)],
+        [helper.make_tensor_value_info("y", onnx.TensorProto.INT32, None)],
+        [numpy_helper.from_array(w, "w"), numpy_helper.from_array(dtype(zero), "zero")],
+    )
+    made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 22)], ir_version=10)
+    padded = np.pad(x.astype(np.int64) - zero, [(0, 0), (0, 0), (2, 2), (2, 2)])
+    views = np.lib.stride_tricks.sliding_window_view(padded, (11, 11), (2, 3))[:, :, ::4, ::4]
+    want = np.einsum("nchwij,ocij->nohw", views, w.astype(np.int64))
+    with new_context():
+        module = import_onnx(made)
+        with module.operation.context:
+            for step in default_pipeline(1):
+                step.run(module)
+            ChooseDotProducts(machine=MACHINE).run(module)
+            ChooseLayouts(always=True, machine=MACHINE).run(module)
+            (conv,) = [op for op in ops(module.operation) if isinstance(op, cpu.BlockedDotConv)]
+            assert tensor_of(conv.x.type).shape[-1] == 4
+            (got,) = run(module, [x])
+    np.testing.assert_array_equal(got, want)
