@@ -15,13 +15,15 @@ _CURRENT = 4
 """The mode of rounding that is set."""
 
 
-def power_of_two(t: Value, coefficients: Sequence[float]) -> Value:
-    """Compute 2^t = 2^n P(t - n), where n is the next whole number below t.
+def power_of_two(x: Value, factor: float, coefficients: Sequence[float]) -> Value:
+    """Compute 2^t = 2^n P(t - n) for t = x * factor, where n is the whole number next to t.
 
-    P is 1 at zero, then has the coefficients.
+    P is 1 at zero, then has the coefficients. Both instructions find n as the whole number below
+    t + 1/2.
     """
+    t = x.fma(factor, 0.5)
     down, current = constant_of(_DOWN, "i32"), constant_of(_CURRENT, "i32")
-    rest = _instruction("mask.reduce", t, lambda x: [down, x, _all_lanes(), current])
+    rest = _instruction("mask.reduce", t, lambda x: [down, x, _all_lanes(), current]) - 0.5
     power = polynomial(rest, (1.0, *coefficients))
     return _instruction("mask.scalef", power, lambda x: [t.ssa, x, _all_lanes(), current])
 

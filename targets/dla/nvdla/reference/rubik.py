@@ -17,7 +17,7 @@ def unsupported(operation: RubikOperation) -> str | None:
 
 
 def channels_read(operation: RubikOperation, channels: int, atom: int) -> int:
-    """Return how many channels a contraction to some channels reads, even if its cube states fewer."""
+    """Return how many channels a contraction to some reads, even if its cube states fewer."""
     return -(-channels // atom) * atom * operation.stride_y * operation.stride_x
 
 
