@@ -141,3 +141,11 @@ func.func @softmax_of_bytes(%x: tensor<1x5x1x1xi8>) -> tensor<1x5x1x1xi8> {
   %y = "nvdla.softmax"(%x) : (tensor<1x5x1x1xi8>) -> tensor<1x5x1x1xi8>
   return %y : tensor<1x5x1x1xi8>
 }
+
+// -----
+
+func.func @power_of_bytes(%x: tensor<1x5x1x1xi8>) -> tensor<1x5x1x1xi8> {
+  // expected-error @+1 {{x is tensor<1x5x1x1xi8>, must be of f16 with rank 4, and not empty}}
+  %y = "nvdla.power"(%x) {power = 0.5 : f64} : (tensor<1x5x1x1xi8>) -> tensor<1x5x1x1xi8>
+  return %y : tensor<1x5x1x1xi8>
+}

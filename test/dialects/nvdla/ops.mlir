@@ -50,3 +50,10 @@ func.func @emulated(%x: tensor<2x5x1x1xf16>) -> tensor<2x5x1x1xf16> {
   %y = "nvdla.softmax"(%x) : (tensor<2x5x1x1xf16>) -> tensor<2x5x1x1xf16>
   return %y : tensor<2x5x1x1xf16>
 }
+
+// CHECK-LABEL: func.func @powers
+// CHECK:         "nvdla.power"(%{{.*}}) {power = -5.000000e-01 : f64, shift = 2.000000e+00 : f64}
+func.func @powers(%x: tensor<2x5x3x1xf16>) -> tensor<2x5x3x1xf16> {
+  %y = "nvdla.power"(%x) {power = -0.5 : f64, shift = 2.0 : f64} : (tensor<2x5x3x1xf16>) -> tensor<2x5x3x1xf16>
+  return %y : tensor<2x5x3x1xf16>
+}

@@ -23,7 +23,7 @@ def emulate(operation: EmulatorOperation, source: Bytes, destination: Bytes) -> 
     is_integer = precision == Precision.INT8
     values = stored * np.float32(descriptor.input_scale) if is_integer else stored
     if isinstance(descriptor, Power):
-        result = _power(values, descriptor)
+        result = power(values, descriptor)
     else:
         result = softmax(values.astype(np.float16)) if is_integer else softmax(values)
         result = result.astype(np.float16).astype(np.float32)
@@ -31,7 +31,8 @@ def emulate(operation: EmulatorOperation, source: Bytes, destination: Bytes) -> 
         scaled = np.clip(result / np.float32(descriptor.output_scale), -128, 127)
         image: npt.NDArray[np.generic] = np.trunc(np.nan_to_num(scaled)).astype(np.int8)
     else:
-        image = result.astype(np.float16)
+        with np.errstate(over="ignore"):  # what fp16 does not hold is infinite
+            image = result.astype(np.float16)
     pack(image, operation.destination.layout(), destination)
 
 
@@ -43,7 +44,8 @@ def softmax(values: npt.NDArray[np.generic]) -> Values:
     return exponentials / exponentials.cumsum(0, np.float32)[-1]
 
 
-def _power(values: Values, descriptor: Power) -> Values:
+def power(values: Values, descriptor: Power) -> Values:
+    """Return (shift + scale * values) ** power."""
     with np.errstate(all="ignore"):
         base = np.float32(descriptor.shift) + np.float32(descriptor.scale) * values
         return np.power(base, np.float32(descriptor.power))

@@ -2,9 +2,11 @@
 
 from .....dialects import tri
 from .....dialects.core.attributes import tensor_of
+from .....dialects.core.mlir import ir
+from .....dialects.core.op import Op
 from .....dialects.core.tensor import normalize_axis
 from .....passes.rewriting import NoMatch
-from ..dialect.emulated import Softmax
+from ..dialect.emulated import Power, Softmax
 from ..dialect.moves import CHANNELS
 from .selection import NvdlaSelection, image_of, image_shape
 
@@ -20,4 +22,28 @@ def select_softmax(op: tri.Softmax, selection: NvdlaSelection) -> None:
         )
     with selection.place():
         y = selection.build(Softmax, image_of(op.x)).y
+    selection.replaced(y, ())
+
+
+EXPONENTS: dict[type[Op], float] = {tri.Sqrt: 0.5, tri.Rsqrt: -0.5, tri.Reciprocal: -1.0}
+"""The power that an op computes."""
+
+
+def select_power(op: tri.Sqrt | tri.Rsqrt | tri.Reciprocal, selection: NvdlaSelection) -> None:
+    """Select an op that is a power of its operand."""
+    _select_power(op, op.x, EXPONENTS[type(op)], selection)
+
+
+def select_pow(op: tri.Pow, selection: NvdlaSelection) -> None:
+    """Select a power whose exponent is one constant."""
+    exponents = selection.constant(op.b, "exponents")
+    if exponents.size != 1 or tensor_of(op.a.type).shape != tensor_of(op.y.type).shape:
+        raise NoMatch(f"{selection.description.name} has one exponent for all elements")
+    _select_power(op, op.a, float(exponents.reshape(())), selection)
+
+
+def _select_power(op: Op, x: ir.Value, exponent: float, selection: NvdlaSelection) -> None:
+    with selection.place():
+        # -0 is what no number changes by: +0 would make +0 of -0, whose reciprocal is another.
+        y = selection.build(Power, image_of(x), power=exponent, shift=-0.0).y
     selection.replaced(y, ())

@@ -14,7 +14,7 @@ from ...select.windows import KernelWindow
 from ..reference import sdp
 from .convolutions import Kernel, convolved_groups, flattened, summed
 from .deconvolutions import contracted, dense_weights
-from .emulated import select_softmax
+from .emulated import EXPONENTS, select_pow, select_power, select_softmax
 from .half_elements import select_difference, select_elements, select_quotient
 from .half_tables import select_curve, select_lrn
 from .places import select_concat, select_slice
@@ -227,5 +227,7 @@ HALVES: dict[type[Op], Callable[..., None]] = {
     tri.Concat: select_concat,
     tri.Slice: select_slice,
     tri.Softmax: select_softmax,
+    tri.Pow: select_pow,
+    **dict.fromkeys(EXPONENTS, select_power),
 }
 """The rules for ops on f16."""

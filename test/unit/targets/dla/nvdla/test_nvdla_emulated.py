@@ -153,6 +153,50 @@ def test_a_softmax_over_more_pixels_or_of_bytes_stays_a_step_of_the_package() ->
         assert reason in told.refusals
 
 
+POWERS = {
+    "y = Sqrt (x)": 0.5,
+    "y = Reciprocal (x)": -1.0,
+    "y = Pow (x, e)": 1.7,
+    "a = Sqrt (x) y = Reciprocal (a)": -0.5,
+}
+
+
+@pytest.mark.parametrize("body", POWERS)
+def test_powers_are_tasks_of_the_cpu(body: str) -> None:
+    weights: dict[str, Any] = {"e": 1.7} if "e)" in body else {}
+    made, x = model(body, (2, 20, 3, 5), **weights), 0.25 + np.abs(drawn(2, 20, 3, 5))
+    found, (loadable,) = compiled(made, x)
+    assert interfaces(loadable) == [EMU]
+    exponent = np.float16(POWERS[body]).astype(np.float64)
+    expected = x.astype(np.float16).astype(np.float64) ** exponent
+    assert (np.abs(found.outputs[0] / expected - 1) < 2**-10).all()
+
+
+def test_powers_of_what_has_none_are_those_of_floats() -> None:
+    made = onnx.parser.parse_model("""
+        <ir_version: 10, opset_import: ["" : 21]>
+        net (float16[1, 6] x) => (float16[1, 6] y, float16[1, 6] z) {
+            y = Sqrt (x)
+            z = Reciprocal (x)
+        }
+    """)
+    x = np.array([[-1, 0.0, -0.0, 2**-24, 65504, 1]], np.float16)
+    roots, shares = simulated(made, FULL, [x]).outputs
+    with np.errstate(all="ignore"):
+        np.testing.assert_array_equal(roots, np.sqrt(x))
+        np.testing.assert_array_equal(shares, np.float16(1) / x)
+
+
+def test_powers_with_other_exponents_stay_steps_of_the_package() -> None:
+    name = "nv_full has one exponent for all elements"
+    (told,) = can_run(
+        model("y = Pow (x, e)", (1, 3, 2, 2), e=drawn(3, 1, 1)), target=FULL, precision="fp16"
+    )
+    assert name in told.refusals
+    (told,) = can_run(model("y = Pow (e, x)", (1, 3), e=2.0), target=FULL, precision="fp16")
+    assert not told.runs
+
+
 def test_the_timeline_has_the_tasks_of_the_engines_one_after_another() -> None:
     body = "a = Relu (x) b = Softmax <axis = 1> (a) y = Mul (b, b)"
     _, (loadable,) = compiled(model(body, (1, 45, 1, 1)), drawn(1, 45, 1, 1))
