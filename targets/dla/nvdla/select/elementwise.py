@@ -17,6 +17,7 @@ from ..dialect.single import EXPONENTIAL_ENTRIES, Sdp, spelled
 from ..format.operations import Converter, Lut, SdpStage
 from ..reference import sdp
 from .convolutions import Ending, ending_of
+from .places import is_channel_of, spread
 from .selection import NvdlaSelection, image_of, image_shape
 
 _SCALE_BITS = 15
@@ -32,8 +33,8 @@ def select_sum(op: tri.Requantize, selection: NvdlaSelection) -> None:
     made = selection.sole(op.x, tri.Add)
     a, b = (Term.scaled(value, selection) for value in (made.a, made.b))
     shape = tensor_of(op.y.type).shape
-    if any(each.shape != shape for each in (a, b)):
-        raise NoMatch(f"{selection.description.name} adds images of one shape")
+    if any(each.shape != shape and not is_channel_of(each.shape, shape) for each in (a, b)):
+        raise NoMatch(f"{selection.description.name} adds images of one shape, or of one channel")
     if a.multiplier < b.multiplier:
         a, b = b, a
     if not b.multiplier:
@@ -51,9 +52,9 @@ def select_sum(op: tri.Requantize, selection: NvdlaSelection) -> None:
     with selection.place(*covered):
         y = selection.build(
             Sdp,
-            image_of(a.bytes.value),
+            spread(a.bytes.value, shape, selection),
             None,
-            image_of(b.bytes.value),
+            spread(b.bytes.value, shape, selection),
             x1=spelled(SdpStage(enable=1, kind=sdp.MULTIPLY, mul_operand=ratio)),
             x2=spelled(SdpStage(enable=1, kind=sdp.ALU, mode=sdp.PER_ELEMENT, shift=bits)),
             offset=zeros - round(ending.zero / scale),
@@ -81,22 +82,25 @@ def select_product(op: tri.Requantize, selection: NvdlaSelection) -> None:
     if constant is None and b.zero and not a.zero:
         a, b = b, a
     other = tensor_of(b.value.type).shape
-    if constant is None and other not in (shape, (*shape[:2], 1, 1)):
-        raise NoMatch(f"{name} multiplies by images of one shape, or of one pixel")
+    is_channel = is_channel_of(other, shape)
+    if constant is None and not is_channel and other not in (shape, (*shape[:2], 1, 1)):
+        raise NoMatch(f"{name} multiplies by images of one shape, of one pixel, or of one channel")
     ending = ending_of(op, selection)
     factor = selection.factor(op, "product")
     covered = (*a.ops, *b.ops, made)
     with selection.place(*covered):
-        mode = sdp.PER_ELEMENT if other == shape else sdp.PER_CHANNEL
+        mode = sdp.PER_ELEMENT if other == shape or is_channel else sdp.PER_CHANNEL
         stage = SdpStage(enable=1, kind=sdp.MULTIPLY, mode=mode)
-        second, third = image_of(b.value), None
+        second = third = None
         if constant is not None:
             stage = SdpStage(enable=1, kind=sdp.MULTIPLY, mode=sdp.PER_CHANNEL, precision=1)
             numbers = _per_channel(constant.astype(np.int64) - b.zero, op, selection)
             second = selection.vector(numbers, "factors")
         elif b.zero:
             stage = replace(stage, mul_converter=Converter(1, 0, 1, b.zero))
-            second, third = None, second
+            third = spread(b.value, shape, selection)
+        else:
+            second = spread(b.value, shape, selection)
         y = selection.build(
             Sdp,
             image_of(a.value),

@@ -10,7 +10,7 @@ from .....dialects.core.mlir import ir
 from .....dialects.core.tensor import Array
 from .....passes.rewriting import NoMatch
 from ..reference import sdp
-from .places import broadcast
+from .places import is_channel_of, spread
 from .selection import NvdlaSelection, image_of, image_shape
 from .stages import Stage, channel_vector, select_stages
 
@@ -75,15 +75,10 @@ def _operand(value: ir.Value, op: Pair, selection: NvdlaSelection) -> ir.Value:
     if constant is not None:
         return _vector(constant, op, selection)
     whole, given = tensor_of(op.y.type).shape, tensor_of(value.type).shape
-    if given == whole:
+    if given == whole or is_channel_of(given, whole):
+        return spread(value, whole, selection)
+    if len(given) == len(whole) and image_shape(given) == (*whole[:2], 1, 1):
         return image_of(value)
-    _, channels, *sizes = image_shape(whole)
-    if len(given) == len(whole) and given[:1] == whole[:1]:
-        _, depth, *own = image_shape(given)
-        if depth == channels and own == [1, 1]:
-            return image_of(value)
-        if depth == 1 and own == sizes:
-            return broadcast(image_of(value), channels, selection)
     name = selection.description.name
     raise NoMatch(f"{name} computes on images of one shape, of one pixel, or of one channel")
 

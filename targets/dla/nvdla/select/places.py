@@ -14,7 +14,7 @@ from ...select.images import is_made_here
 from ..dialect.convolution import Conv
 from ..dialect.moves import CHANNELS, ROWS, Join, Window
 from ..dialect.single import Sdp
-from .selection import NvdlaSelection
+from .selection import NvdlaSelection, image_of
 
 
 def select_concat(op: tri.Concat, selection: NvdlaSelection) -> None:
@@ -68,9 +68,17 @@ def moved(x: ir.Value, picked: Sequence[int], selection: NvdlaSelection) -> ir.V
     return selection.build(Sdp, selection.build(Conv, x, weights, block=block).y).result
 
 
-def broadcast(x: ir.Value, channels: int, selection: NvdlaSelection) -> ir.Value:
-    """Build an image with the one channel of another as often as that."""
-    return moved(x, [0] * channels, selection)
+def is_channel_of(part: Shape, whole: Shape) -> bool:
+    """Report whether images are one channel for others that have several."""
+    return len(part) == len(whole) > 2 and part == (whole[0], 1, *whole[2:])
+
+
+def spread(x: ir.Value, shape: Shape, selection: NvdlaSelection) -> ir.Value:
+    """Build images with the channels of a shape of images that have these, or one for all."""
+    image = image_of(x)
+    if not is_channel_of(tensor_of(x.type).shape, shape):
+        return image
+    return moved(image, [0] * shape[1], selection)
 
 
 def _in_whole_atoms(operands: Sequence[ir.Value], selection: NvdlaSelection) -> Sequence[ir.Value]:

@@ -35,8 +35,16 @@ def averaged(net: Net, **window: list[int]) -> str:
     return net.conv(net.op("AveragePool", stem, count_include_pad=0, **window), 11, 4, 1)
 
 
+def summed(net: Net, gain: float) -> str:
+    """Add an image of one channel, which is larger or smaller than the other, to all channels."""
+    one = net.op("Mul", net.conv("x", 3, 1), net.weight(np.array(gain, np.float32)))
+    return net.conv(net.op("Add", one, net.conv("x", 3, 11)), 11, 4, 1)
+
+
 NETWORKS: dict[str, Callable[[Net], str]] = {
     "joined": joined,
+    "large channel": lambda net: summed(net, 3.0),
+    "small channel": lambda net: summed(net, 0.3),
     "sliced": sliced,
     "3x3": lambda net: averaged(net, kernel_shape=[3, 3], pads=[1, 1, 1, 1]),
     "2x2 of one side": lambda net: averaged(
@@ -106,7 +114,13 @@ def cut(net: Net) -> str:
     return net.conv(net.op("Mul", net.conv("x", 3, 11), net.op("Slice", stem, *bounds)), 11, 4, 1)
 
 
-@pytest.mark.parametrize("network", [pooled, cut])
+def masked(net: Net) -> str:
+    """The gate has one channel, and a value for each pixel."""
+    gate = net.op("Relu", net.conv("x", 3, 1))
+    return net.conv(net.op("Mul", gate, net.conv("x", 3, 11)), 11, 4, 1)
+
+
+@pytest.mark.parametrize("network", [pooled, cut, masked])
 @pytest.mark.parametrize("configuration", ["nv_large", "nv_full"])
 def test_a_pixel_multiplies_the_channels_of_all(
     network: Callable[[Net], str], configuration: str, tmp_path: Path
