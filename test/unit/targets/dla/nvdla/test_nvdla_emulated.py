@@ -1,6 +1,7 @@
 """What the emulator of the runtime computes on the CPU, in a task of the same loadable."""
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -223,3 +224,16 @@ def test_a_softmax_of_channels_with_gaps_is_a_fault() -> None:
     ]
     fault = "has surface stride 64, must be 32 for a softmax"
     assert found == [f"'source' {fault}", f"'destination' {fault}"]
+
+
+def test_a_quantised_model_has_its_softmax_in_fp16(tmp_path: Path) -> None:
+    build, shape = CLASSIC["lenet"]
+    net, file = PictureNet(shape, thin=2), tmp_path / "q.onnx"
+    net.quantized(build(net), file, 4)
+    made, x = onnx.load(file), net.inputs()
+    found, (integers, halves) = compiled(made, x)
+    assert (interfaces(integers), interfaces(halves)) == ([DLA], [EMU])
+    assert [each.data_type for each in integers.tensor_desc_list] == [4, 4]
+    on_cpu = simulated(made, FULL, [x])
+    assert np.abs(found.outputs[0] - on_cpu.outputs[0]).max() < HALF
+    assert [n.node for n in can_run(made, target=FULL, precision="fp16") if not n.runs] == []
