@@ -11,6 +11,7 @@ from .blocked import BlockedKernelConv as BlockedKernelConv
 from .blocked import LaneConv as LaneConv
 from .blocked import Unblock as Unblock
 from .blocked import blocked_shape as blocked_shape
+from .blocked import check_border as check_border
 from .blocked import pack_group_columns as pack_group_columns
 from .blocked import pack_lanes as pack_lanes
 from .blocked import plain_shape as plain_shape

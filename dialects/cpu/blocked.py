@@ -106,7 +106,7 @@ class BlockedConv(BlockedKernelConv):
 
     def infer(self, x: Tensor, w: Tensor, b: Tensor | None = None) -> Tensor:
         need_count("rows", self.rows)
-        self._check_border(x)
+        check_border(x, self.border, len(self.kernel))
         blocked = x.rank == len(self.kernel) + 3
         if self.group > 1 and not blocked:
             raise Invalid(f"has {self.group} groups, must have 1 for an image that is not blocked")
@@ -121,16 +121,15 @@ class BlockedConv(BlockedKernelConv):
         kernels = unpack_group_columns(w, self.outputs, self.group, self.kernel)
         return self.convolve_blocked(image, kernels, b, self.lanes, self.group)
 
-    def _check_border(self, x: Tensor) -> None:
-        rank = len(self.kernel)
-        if self.border and len(self.border) != 2 * rank:
-            raise Invalid(f"border has {len(self.border)} numbers, must have {2 * rank} or none")
-        for size, begin, end in zip(
-            x.shape[2:], self.border[:rank], self.border[rank:], strict=False
-        ):
-            fault = f"border is {begin} and {end}, must be within a size of {size}"
-            need(min(begin, end), 0, fault)
-            need(size, begin + end, fault)
+
+def check_border(x: Tensor, border: tuple[int, ...], rank: int) -> None:
+    """Raise Invalid unless a border, begins of all axes, then ends, is none or within an image."""
+    if border and len(border) != 2 * rank:
+        raise Invalid(f"border has {len(border)} numbers, must have {2 * rank} or none")
+    for size, begin, end in zip(x.shape[2:], border[:rank], border[rank:], strict=False):
+        fault = f"border is {begin} and {end}, must be within a size of {size}"
+        need(min(begin, end), 0, fault)
+        need(size, begin + end, fault)
 
 
 class LaneConv(BlockedKernelConv):

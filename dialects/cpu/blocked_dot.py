@@ -3,7 +3,7 @@
 from ..core.errors import Invalid
 from ..core.sizes.checks import need_divides
 from ..core.tensor import Array, Tensor
-from .blocked import Block, Unblock, blocked_shape, plain_shape
+from .blocked import Block, Unblock, blocked_shape, check_border, plain_shape
 from .dot import DotKernelConv, DotPanelConv
 from .packing import need_count
 from .vnni import products_of
@@ -14,11 +14,13 @@ class BlockedDotConv(DotKernelConv):
 
     `x` is a blocked image, whose border is in memory (`pads` are 0), or a plain one. The blocks of
     a blocked one are whole words, so that a pixel is read where it is. Code works on `rows` pixels
-    at a time; 0 leaves that open.
+    at a time; 0 leaves that open. `border`, begins of all axes, then ends, says how far from its
+    edges a blocked image of bf16 or of unsigned bytes is zero: code may pass over that.
     """
 
     lanes: int
     rows: int = 0
+    border: tuple[int, ...] = ()
 
     allows_pad_epilogue = True
 
@@ -30,6 +32,9 @@ class BlockedDotConv(DotKernelConv):
 
     def infer(self, x: Tensor, w: Tensor, b: Tensor) -> Tensor:
         need_count("rows", self.rows)
+        check_border(x, self.border, len(self.kernel))
+        if self.border and (x.dtype not in ("bf16", "ui8") or not self._is_blocked(x.rank)):
+            raise Invalid(f"has a border of {x}, must be a blocked image of bf16 or ui8")
         image = self._plain(x) if self._is_blocked(x.rank) else x
         y = self.panels.infer(image, w, b)
         return Tensor(blocked_shape(y.shape, self.lanes), y.dtype)

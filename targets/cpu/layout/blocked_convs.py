@@ -127,7 +127,7 @@ def _dense(op: tri.Conv, product: Product, blocks: Blocks) -> Form:
             lanes=lanes,
             group=op.group,
             rows=schedule.rows,
-            border=_unseen(op),
+            border=unseen(op),
             **_window(op),
         )
 
@@ -175,7 +175,7 @@ def bordered(image: ir.Value, pads: Shape, value: float = 0.0) -> ir.Value:
     return tri.Pad.build(image, pads=whole, value=value).y
 
 
-def _unseen(op: tri.Conv) -> Shape:
+def unseen(op: tri.Conv | cpu.DotKernelConv) -> Shape:
     """Return the border that code passes over: that of taps far apart, if any."""
     static = tensor_of(op.y.type).is_static
     return op.pads if any(op.pads) and max(op.dilations) > 1 and static else ()

@@ -16,7 +16,7 @@ from ....passes.rewriting import NoMatch, Rewriter
 from ..schedule.layout_costs import conv_cost, depthwise_dot_costs, on_blocks, relayout_cost
 from ..schedule.products import Product
 from ..schedule.schedule import WINOGRAD
-from .blocked_convs import border_cost, bordered, build_winograd
+from .blocked_convs import border_cost, bordered, build_winograd, unseen
 from .blocked_forms import Blocks, Form, has_blocked_form
 from .joined_pixels import Dots, JoinedPixels
 from .packed_constants import packed_constant
@@ -49,7 +49,9 @@ def _dots(op: Dots, blocks: Blocks, rewriter: Rewriter) -> Form:
         if not blocked:
             return cpu.BlockedDotConv.build(op.x, w, op.b, **taken)
         image = bordered(blocked[0], op.pads, op.padding)
+        zeros = x.dtype != "i8" and op.padding == 0
         inside: dict[str, Any] = {**taken, "pads": (0,) * len(op.pads)}
+        inside["border"] = unseen(op) if zeros else ()
         return cpu.BlockedDotConv.build(image, w, op.b, **inside)
 
     _, plain = conv_cost(product, blocks.machine, 0.0)

@@ -112,6 +112,15 @@ func.func @blocked_images_have_their_border(%x: tensor<1x2x7x4xui8>, %w: tensor<
 
 // -----
 
+func.func @plain_images_have_no_border(%x: tensor<1x4x7xui8>, %w: tensor<2x3x4xi32>, %b: tensor<8xi32>) {
+  // expected-error @below {{'cpu.blocked_dot_conv' op has a border of tensor<1x4x7xui8>, must be a blocked image of bf16 or ui8}}
+  %0 = "cpu.blocked_dot_conv"(%x, %w, %b) {border = array<i64: 1, 1>, dilations = array<i64: 1>, kernel = array<i64: 3>, lanes = 4, outputs = 8, pads = array<i64: 0, 0>, strides = array<i64: 1>}
+      : (tensor<1x4x7xui8>, tensor<2x3x4xi32>, tensor<8xi32>) -> tensor<1x2x5x4xi32>
+  return
+}
+
+// -----
+
 func.func @blocks_are_parts_of_words(%x: tensor<1x4x7x2xui8>, %w: tensor<2x6x4xi32>, %b: tensor<8xi32>) {
   // expected-error @below {{'cpu.blocked_dot_conv' op reads words of 4 in blocks of 2}}
   %0 = "cpu.blocked_dot_conv"(%x, %w, %b) {dilations = array<i64: 1>, kernel = array<i64: 3>, lanes = 4, outputs = 8, pads = array<i64: 0, 0>, strides = array<i64: 1>}

@@ -320,3 +320,26 @@ func.func @keeps_pixels_apart(%x: tensor<1x3x224x224xbf16>) -> tensor<1x32x112x1
       : (tensor<1x3x224x224xbf16>, tensor<1x18x32xi32>, tensor<32xf32>) -> tensor<1x32x112x112xbf16>
   return %y : tensor<1x32x112x112xbf16>
 }
+
+// Far taps of bf16 pass over the border, too.
+// CHECK-LABEL: func.func @keeps_the_border_of_halves
+// CHECK:         "cpu.blocked_dot_conv"{{.*}}border = array<i64: 6, 6, 6, 6>
+func.func @keeps_the_border_of_halves(%x: tensor<1x64x14x14xbf16>) -> tensor<1x64x14x14xbf16> {
+  %w = "tri.constant"() {value = dense<1> : tensor<2x288x32xi32>} : () -> tensor<2x288x32xi32>
+  %b = "tri.constant"() {value = dense<1.0> : tensor<64xf32>} : () -> tensor<64xf32>
+  %y = "cpu.dot_panel_conv"(%x, %w, %b) {dilations = array<i64: 6, 6>, kernel = array<i64: 3, 3>, outputs = 64, pads = array<i64: 6, 6, 6, 6>, strides = array<i64: 1, 1>}
+      : (tensor<1x64x14x14xbf16>, tensor<2x288x32xi32>, tensor<64xf32>) -> tensor<1x64x14x14xbf16>
+  return %y : tensor<1x64x14x14xbf16>
+}
+
+// A border that is no zeros counts.
+// CHECK-LABEL: func.func @reads_the_border_of_a_zero_point
+// CHECK:         "cpu.blocked_dot_conv"
+// CHECK-SAME:    border = array<i64>
+func.func @reads_the_border_of_a_zero_point(%x: tensor<1x64x14x14xui8>) -> tensor<1x64x14x14xi32> {
+  %w = "tri.constant"() {value = dense<1> : tensor<2x144x32xi32>} : () -> tensor<2x144x32xi32>
+  %b = "tri.constant"() {value = dense<1> : tensor<64xi32>} : () -> tensor<64xi32>
+  %y = "cpu.dot_panel_conv"(%x, %w, %b) {dilations = array<i64: 6, 6>, kernel = array<i64: 3, 3>, outputs = 64, padding = 7 : i64, pads = array<i64: 6, 6, 6, 6>, strides = array<i64: 1, 1>}
+      : (tensor<1x64x14x14xui8>, tensor<2x144x32xi32>, tensor<64xi32>) -> tensor<1x64x14x14xi32>
+  return %y : tensor<1x64x14x14xi32>
+}

@@ -187,7 +187,16 @@ def blocked(dtype: type) -> list[Expected]:
         convolution(numbers(dtype, 2, 3, 9, 17), 32, (3, 3), stride=2, **plain_image),
         convolution(numbers(dtype, 2, 6, 9, 17), 32, (1, 1), panels=True),
     ]
-    return [blocked_case(each) for each in made]
+    made = [blocked_case(each) for each in made]
+    return made if dtype is np.int8 else [*made, bordered(dtype)]
+
+
+def bordered(dtype: type) -> Expected:
+    """Return a convolution whose taps are so far apart that some windows see the border alone."""
+    image = np.pad(numbers(dtype, 1, 32, 6, 9), [(0, 0), (0, 0), (5, 6), (5, 5)])
+    made = blocked_case(convolution(image, 48, (3, 3), dilation=5, panels=True))
+    attributes = {**made.case.attributes, "border": (5, 5, 6, 5)}
+    return replace(made, case=replace(made.case, attributes=attributes))
 
 
 def blocked_case(expected: Expected) -> Expected:
