@@ -32,6 +32,8 @@ def multiplies(op: Op) -> str:
     """Return the element type whose peak an op is held against: i8, bf16 or, for all else, f32."""
     if isinstance(op, (cpu.DotBlockMatMul, cpu.DotIndexedBlockMatMul)):
         return "i8"
+    if isinstance(op, tri.Attention):
+        return "bf16" if tensor_of(op.q.type).dtype == "bf16" else "f32"
     if not isinstance(op, (cpu.DotKernelConv, cpu.DotMatMul)):
         return "f32"
     return PRODUCTS[tensor_of(op.operation.operands[0].type).dtype].factor

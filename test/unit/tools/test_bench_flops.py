@@ -116,6 +116,15 @@ def test_products_of_bytes_count_as_those_of_floats(
         assert multiplies(op) == "i8"
 
 
+@pytest.mark.parametrize(("dtype", "factors"), [("bfloat16", "bf16"), ("float16", "f32")])
+def test_attention_of_bf16_multiplies_pairs(dtype: str, factors: str) -> None:
+    inputs = ", ".join(f"{dtype}[1,2,3,4] {name}" for name in "qkv")
+    with new_context():
+        module = import_onnx(model(inputs, "y = Attention (q, k, v)"))
+        (op,) = (op for op in ops(module.operation) if isinstance(op, tri.Attention))
+        assert multiplies(op) == factors
+
+
 def test_projections_count_plain_and_packed() -> None:
     """Ten states of three elements, which four units make."""
     text = """func.func @main(%x: tensor<5x2x3xf32>) -> tensor<5x1x2x3xf32> {

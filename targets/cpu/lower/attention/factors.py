@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from .....dialects.core.sizes.atoms import Size, is_symbolic
 from .....dialects.core.sizes.dim import ceildiv
 from .....dialects.core.sizes.substitution import likely
-from .....dialects.core.tensor import DTYPES, Tensor
+from .....dialects.core.tensor import DTYPES
 from .....dialects.cpu.vnni import PRODUCTS, VNNI
 from ....kernels.arithmetic import compute_dtype
 from ...kernels.buffer import Buffer, Lanes
@@ -21,7 +21,7 @@ from ...kernels.products.panels import private_rows
 from ...kernels.products.row_products import columns_of
 from ...kernels.products.vnni import load_word, load_words
 from ...kernels.transposition import store_transposed, transpose_registers
-from ...kernels.value import Value, arith, is_strict
+from ...kernels.value import Value, is_strict
 
 PAIR = "bf16"
 
@@ -65,10 +65,6 @@ class Factors:
     def _take_value(self, values: Buffer, at: list[IndexExpr], lanes: Lanes | None) -> None:
         self.values.store(values.load(at, lanes), at, lanes)
 
-    def store_weights(self, powers: Value, row: IndexExpr, key: IndexExpr) -> None:
-        """Store the weights of neighbouring keys."""
-        self.weights.store(powers, [row, key], Lanes(self.lanes))
-
     def query(self, at: Sequence[IndexExpr], depth: IndexExpr) -> Value:
         """Load a factor of a query, by its head and number."""
         return self.q.load([*at, depth])
@@ -89,8 +85,6 @@ class PairFactors(Factors):
         self.keys = private_rows(self.kernel, inner // pairs, count, VNNI)
         self.values = private_rows(self.kernel, ceildiv(count, pairs), width, VNNI)
         self.weights = private_rows(self.kernel, rows, self.padded, PAIR)
-        bits = Tensor(self.weights.shape, "ui16")
-        self._bits = Buffer(self.weights.memory, bits, self.weights.strides, self.weights.offset)
 
     def take_head(self, keys: Buffer, values: Buffer) -> None:
         for_each(keys.shape[0], lambda key: self._take_keys(keys, key), step=self.lanes)
@@ -123,12 +117,6 @@ class PairFactors(Factors):
             for high in bits[1:]:
                 word = word.logical_or(high)
             self.values.store(Value(word.ssa, VNNI), [pair, at], Lanes(self.lanes))
-
-    def store_weights(self, powers: Value, row: IndexExpr, key: IndexExpr) -> None:
-        """Round to the nearest, ties up: a sum of integers does that to numbers from 0 to 1."""
-        bits = (powers.bits("ui32") + 0x8000).shift_right(16)
-        halves = Value(arith.trunci(bits.shaped("ui16"), bits.ssa), "ui16")
-        self._bits.store(halves, [row, key], Lanes(self.lanes))
 
     def query(self, at: Sequence[IndexExpr], depth: IndexExpr) -> Value:
         *head, row = at

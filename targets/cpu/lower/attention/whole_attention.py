@@ -181,12 +181,13 @@ class WholeAttention:
 
     def _exponentiate(self, row: IndexExpr) -> None:
         """Store the exponentials of the scores of a query, and sums of these."""
-        scores = self.factors.scores
+        scores, weights = self.factors.scores, self.factors.weights
         top = splat(self.scales.load([row]), self.lanes)
 
         def step(key: IndexExpr, now: list[Value]) -> list[Value]:
-            power = self.power(scores.load([row, key], Lanes(self.lanes)) - top)
-            self.factors.store_weights(power, row, key)
+            at = [row, key], Lanes(self.lanes)
+            power = self.power(scores.load(*at) - top)
+            weights.store(power, *at)
             return [now[0] + power]
 
         start = [self.total.identity(self.lanes)]
