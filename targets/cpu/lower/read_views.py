@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TypeVar, cast
 
-from ....dialects import tri
+from ....dialects import cpu, tri
 from ....dialects.core.mlir import ir
 from ....dialects.core.op import Op, view
 from ...kernels.lower.views import lower_slice, lower_split, lower_transpose
@@ -11,7 +11,7 @@ from ...kernels.strided import StridedBuffer
 
 VIEWS = (tri.Reshape, tri.Transpose, tri.Slice, tri.Split)
 
-READERS = (tri.Attention, tri.Concat)
+READERS = (tri.Attention, tri.Concat, cpu.Append)
 """The ops that read operands with any strides."""
 
 Buffer = TypeVar("Buffer", bound=StridedBuffer)

@@ -35,7 +35,7 @@ def network() -> onnx.ModelProto:
     model.graph.node[0].name, model.graph.node[-1].name = "conv/1", "tail*/"
     random = np.random.default_rng(3)
     for name, shape in (("w", (8, 3, 3, 3)), ("b", (8,)), ("v", (240, 5))):
-        array = random.normal(size=shape).astype(np.float32) / 4
+        array = random.normal(size=shape).astype(np.float32) / 8
         model.graph.initializer.append(onnx.numpy_helper.from_array(array, name))
     return model
 

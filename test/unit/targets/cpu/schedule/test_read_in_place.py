@@ -101,3 +101,25 @@ def test_a_concatenation_reads_a_part_that_others_read_too() -> None:
     np.testing.assert_array_equal(made["y"], np.concatenate([past[1:2], new], 2))
     np.testing.assert_array_equal(made["z"], np.maximum(past[1], 0))
     assert ["tri.slice", "tri.concat"] in kernels(model)
+
+
+GROWING = """
+    <ir_version: 10, opset_import: ["" : 21]>
+    gather (float[3, 2] x, float[1, 2] first, int64 steps) => (float[K, 2] y, float[n] sums)
+    <bool on = {1}, int64[1] axis = {0}, int64[1] one = {1}, int64[1] three = {3}> {
+        y, sums = Loop (steps, on, first) <body = each (int64 i, bool c, float[H, 2] h)
+                => (bool go, float[G, 2] next, float sum) {
+            go = Identity (c)
+            rows = Slice (x, one, three, axis)
+            next = Concat <axis = 0> (h, rows)
+            sum = ReduceSum <keepdims = 0> (h)
+        }>
+    }
+"""
+
+
+def test_rows_that_are_appended_in_place_are_read_in_place() -> None:
+    x, first = (RANDOM.standard_normal(s).astype(np.float32) for s in ((3, 2), (1, 2)))
+    session = trivium.compile(onnx.parser.parse_model(GROWING))
+    made = session.run({"x": x, "first": first, "steps": np.array(3)})
+    np.testing.assert_array_equal(made["y"], np.concatenate([first, *[x[1:]] * 3]))
