@@ -148,6 +148,22 @@ def _concat(op: tri.Concat, blocks: Blocks, rewriter: Rewriter) -> Form:
     return Form(tuple(range(len(op.xs))), lambda blocked, _: tri.Concat.build(blocked, axis=1))
 
 
+@has_blocked_form(tri.DepthToSpace)
+def _depth_to_space(op: tri.DepthToSpace, blocks: Blocks, rewriter: Rewriter) -> Form:
+    if op.mode != "DCR":
+        raise NoMatch("moves neighbouring channels apart")
+    batch, channels, height, width = tensor_of(op.y.type).shape
+    size, lanes = op.blocksize, blocks.lanes
+
+    def build(blocked: Sequence[ir.Value], _: Rewriter) -> Op:
+        places = (channels // lanes, height // size, width // size, lanes)
+        split = tri.Reshape.build(blocked[0], shape=(batch, size, size, *places)).y
+        moved = tri.Transpose.build(split, permutation=(0, 3, 4, 1, 5, 2, 6)).y
+        return tri.Reshape.build(moved, shape=(batch, channels // lanes, height, width, lanes))
+
+    return Form((0,), build)
+
+
 @has_blocked_form(tri.Pad)
 def _pad(op: tri.Pad, blocks: Blocks, rewriter: Rewriter) -> Form:
     rank = tensor_of(op.x.type).rank

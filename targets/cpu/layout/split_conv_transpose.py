@@ -60,10 +60,9 @@ class _Split(MachinePattern):
         if min(*before, *after) < 0:
             raise NoMatch("cuts off whole inputs")
         w = packed_constant(op, op.w, lambda w: _split_kernels(w, op.group, strides), rewriter)
-        sets = math.prod(strides)
         b = None
         if op.b is not None:
-            b = packed_constant(op, op.b, lambda b: b.repeat(sets), rewriter)
+            b = packed_constant(op, op.b, lambda b: _split_bias(b, op.group, strides), rewriter)
         with rewriter.before(op):
             spread = tri.Conv.build(
                 op.x,
@@ -74,7 +73,7 @@ class _Split(MachinePattern):
                 dilations=(1,) * rank,
                 group=op.group,
             )
-            made = _interleaved(spread, strides)
+            made = _interleaved(spread, strides, op.group)
             starts = [begin % stride for begin, stride in axes]
             rewriter.replace(op, _cropped(made, starts, tensor_of(op.y.type).shape))
 
@@ -90,19 +89,39 @@ def _split_kernels(w: Array, group: int, strides: Shape) -> Array:
     """Turn [C, O / group, kernel…] to the kernels [O * strides, C / group, taps…] of all sets."""
     rank, none = len(strides), (0,) * len(strides)
     parts = [cpu.phase_kernels(part, strides, none) for part in np.split(w, group)]
+    if _follow(group, strides):
+        return np.ascontiguousarray(parts[0].reshape(-1, *parts[0].shape[rank + 1 :]))
     sets = [np.moveaxis(part, rank, 0) for part in parts]
     shape = sets[0].shape
     joined = np.concatenate(sets).reshape(-1, *shape[rank + 1 :])
     return np.ascontiguousarray(joined)
 
 
-def _interleaved(spread: tri.Conv, strides: Shape) -> Op:
+def _split_bias(b: Array, group: int, strides: Shape) -> Array:
+    sets = math.prod(strides)
+    return np.tile(b, sets) if _follow(group, strides) else b.repeat(sets)
+
+
+def _follow(group: int, strides: Shape) -> bool:
+    """Return whether sets follow one another, so that a block of channels is of one set.
+
+    Otherwise the sets of an output do, as those of a group must.
+    """
+    return group == 1 and _is_square(strides)
+
+
+def _is_square(strides: Shape) -> bool:
+    return len(strides) == 2 and len(set(strides)) == 1
+
+
+def _interleaved(spread: tri.Conv, strides: Shape, group: int) -> Op:
     """Move the results of all sets, which are channels, to their positions in the image."""
     if math.prod(strides) == 1:
         return spread
     rank = len(strides)
-    if rank == 2 and len(set(strides)) == 1:
-        return tri.DepthToSpace.build(spread.y, blocksize=strides[0], mode="CRD")
+    if _is_square(strides):
+        mode = "DCR" if _follow(group, strides) else "CRD"
+        return tri.DepthToSpace.build(spread.y, blocksize=strides[0], mode=mode)
     batch, channels, *sizes = tensor_of(spread.y.type).shape
     outputs = channels // math.prod(strides)
     split = tri.Reshape.build(spread.y, shape=(batch, outputs, *strides, *sizes))

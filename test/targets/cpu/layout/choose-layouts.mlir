@@ -343,3 +343,32 @@ func.func @reads_the_border_of_a_zero_point(%x: tensor<1x64x14x14xui8>) -> tenso
       : (tensor<1x64x14x14xui8>, tensor<2x144x32xi32>, tensor<64xi32>) -> tensor<1x64x14x14xi32>
   return %y : tensor<1x64x14x14xi32>
 }
+
+// Blocks of channels that go to one place of each square go there as they are.
+// CHECK-LABEL: func.func @spreads_blocks
+// CHECK:         "cpu.blocked_conv"
+// CHECK-NOT:     cpu.unblock
+// CHECK:         %[[T:.*]] = "tri.transpose"({{.*}} : (tensor<1x2x2x1x28x28x16xf32>) -> tensor<1x1x28x2x28x2x16xf32>
+// CHECK:         "tri.reshape"(%[[T]]) {{.*}} -> tensor<1x1x56x56x16xf32>
+// CHECK:         "cpu.lane_conv"
+func.func @spreads_blocks(%x: tensor<1x64x28x28xf32>) -> tensor<1x16x56x56xf32> {
+  %w = "tri.constant"() {value = dense<1.0> : tensor<64x64x1x1xf32>} : () -> tensor<64x64x1x1xf32>
+  %y = "tri.conv"(%x, %w) {dilations = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, strides = array<i64: 1, 1>}
+      : (tensor<1x64x28x28xf32>, tensor<64x64x1x1xf32>) -> tensor<1x64x28x28xf32>
+  %s = "tri.depth_to_space"(%y) {blocksize = 2 : i64, mode = "DCR"} : (tensor<1x64x28x28xf32>) -> tensor<1x16x56x56xf32>
+  %d = "tri.constant"() {value = dense<1.0> : tensor<16x1x3x3xf32>} : () -> tensor<16x1x3x3xf32>
+  %z = "tri.conv"(%s, %d) {dilations = array<i64: 1, 1>, group = 16, pads = array<i64: 1, 1, 1, 1>, strides = array<i64: 1, 1>}
+      : (tensor<1x16x56x56xf32>, tensor<16x1x3x3xf32>) -> tensor<1x16x56x56xf32>
+  return %z : tensor<1x16x56x56xf32>
+}
+
+// Neighbouring channels that go to different places are no blocks.
+// CHECK-LABEL: func.func @keeps_mixed_channels_plain
+// CHECK:         "tri.depth_to_space"
+func.func @keeps_mixed_channels_plain(%x: tensor<1x64x28x28xf32>) -> tensor<1x16x56x56xf32> {
+  %w = "tri.constant"() {value = dense<1.0> : tensor<64x64x1x1xf32>} : () -> tensor<64x64x1x1xf32>
+  %y = "tri.conv"(%x, %w) {dilations = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, strides = array<i64: 1, 1>}
+      : (tensor<1x64x28x28xf32>, tensor<64x64x1x1xf32>) -> tensor<1x64x28x28xf32>
+  %s = "tri.depth_to_space"(%y) {blocksize = 2 : i64, mode = "CRD"} : (tensor<1x64x28x28xf32>) -> tensor<1x16x56x56xf32>
+  return %s : tensor<1x16x56x56xf32>
+}

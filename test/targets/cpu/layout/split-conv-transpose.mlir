@@ -3,7 +3,7 @@
 // Outputs two apart see the same tap: four products, whose channels are spread out.
 // CHECK-LABEL: func.func @splits_what_does_not_overlap
 // CHECK:         %[[C:.*]] = "tri.conv"{{.*}}pads = array<i64: 0, 0, 0, 0>, strides = array<i64: 1, 1>{{.*}}tensor<12x4x1x1xf32>) -> tensor<1x12x5x6xf32>
-// CHECK-NEXT:    %[[Y:.*]] = "tri.depth_to_space"(%[[C]]) {blocksize = 2 : i64, mode = "CRD"}
+// CHECK-NEXT:    %[[Y:.*]] = "tri.depth_to_space"(%[[C]]) {blocksize = 2 : i64, mode = "DCR"}
 // CHECK-NEXT:    return %[[Y]]
 func.func @splits_what_does_not_overlap(%x: tensor<1x4x5x6xf32>) -> tensor<1x3x10x12xf32> {
   %w = "tri.constant"() {value = dense<1.0> : tensor<4x3x2x2xf32>} : () -> tensor<4x3x2x2xf32>
