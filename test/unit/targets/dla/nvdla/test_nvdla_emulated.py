@@ -110,7 +110,7 @@ def test_each_task_has_addresses_of_its_own() -> None:
 
 def test_lenet_is_one_loadable_between_casts() -> None:
     build, shape = CLASSIC["lenet"]
-    net = PictureNet(shape, thin=2)
+    net = PictureNet(shape, thin=10)
     made, x = net.model(build(net)), net.inputs()
     found, (loadable,) = compiled(made, x)
     assert interfaces(loadable) == [DLA, EMU]
@@ -228,7 +228,7 @@ def test_a_softmax_of_channels_with_gaps_is_a_fault() -> None:
 
 def test_a_quantised_model_has_its_softmax_in_fp16(tmp_path: Path) -> None:
     build, shape = CLASSIC["lenet"]
-    net, file = PictureNet(shape, thin=2), tmp_path / "q.onnx"
+    net, file = PictureNet(shape, thin=10), tmp_path / "q.onnx"
     net.quantized(build(net), file, 4)
     made, x = onnx.load(file), net.inputs()
     found, (integers, halves) = compiled(made, x)
