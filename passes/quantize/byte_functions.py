@@ -8,8 +8,9 @@ import numpy as np
 from ...dialects.core.attributes import tensor_of
 from ...dialects.core.mlir import ir
 from ...dialects.core.op import Op, view
+from ...dialects.core.quantized import QuantizedType, is_quantized
 from ...dialects.core.tensor import Array, numpy_dtype
-from ..rewriting import NoMatch, Rewriter, in_order
+from ..rewriting import MOST_ELEMENTS, NoMatch, Rewriter, in_order
 
 BYTES = ("ui8", "i8")
 
@@ -31,7 +32,7 @@ class ByteFunction:
     @staticmethod
     def domain(dtype: str) -> Array:
         """Return all bytes of a type, from that of bits 0 to that of bits 255."""
-        return np.arange(256, dtype=np.uint8).view(numpy_dtype(dtype))
+        return np.arange(256, dtype=np.uint8).view(numpy_dtype(_storage(dtype)))
 
     @classmethod
     def of(cls, value: ir.Value, rewriter: Rewriter, nearest: bool = False) -> "ByteFunction":
@@ -60,14 +61,30 @@ class ByteFunction:
             assert op is not None, "leaves that are taken are made by ops"
             ops.add(op)
             leaves.remove(last)
-            leaves |= {v for v in op.operation.operands if rewriter.find_scalar(v) is None}
+            leaves |= {v for v in op.operation.operands if _number(v, rewriter) is None}
         if best is None:
             raise NoMatch("is not computed from bytes alone")
         return cls(best.source, best.ops, _evaluate(best, value, rewriter))
 
 
 def _is_bytes(value: ir.Value) -> bool:
-    return tensor_of(value.type).dtype in BYTES
+    """Return whether a value is of bytes, or of quantised numbers of one scale that bytes hold."""
+    dtype = tensor_of(value.type).dtype
+    if is_quantized(dtype) and QuantizedType.parse(dtype).axis is not None:
+        return False
+    return _storage(dtype) in BYTES
+
+
+def _storage(dtype: str) -> str:
+    return QuantizedType.parse(dtype).storage if is_quantized(dtype) else dtype
+
+
+def _number(value: ir.Value, rewriter: Rewriter) -> Array | None:
+    """Return the one number that a constant consists of, or what is made of constants."""
+    if tensor_of(value.type).size > MOST_ELEMENTS or not rewriter.is_constant(value):
+        return None
+    numbers = rewriter.constant(value).reshape(-1)
+    return numbers[:1] if numbers.size and (numbers == numbers[0]).all() else None
 
 
 def _elementwise(value: ir.Value, rewriter: Rewriter) -> Op | None:
@@ -77,7 +94,7 @@ def _elementwise(value: ir.Value, rewriter: Rewriter) -> Op | None:
         return None
     shape = tensor_of(value.type).shape
     for operand in op.operation.operands:
-        if tensor_of(operand.type).shape != shape and rewriter.find_scalar(operand) is None:
+        if tensor_of(operand.type).shape != shape and _number(operand, rewriter) is None:
             return None
     return op
 
@@ -104,6 +121,6 @@ def _evaluate(function: ByteFunction, value: ir.Value, rewriter: Rewriter) -> Ar
 def _operand(value: ir.Value, known: Mapping[ir.Value, Array], rewriter: Rewriter) -> Array:
     if value in known:
         return known[value]
-    constant = rewriter.find_constant(value)
-    assert constant is not None, "operands are those of the function, or single numbers"
-    return constant.reshape(-1)[:1]
+    number = _number(value, rewriter)
+    assert number is not None, "operands are those of the function, or single numbers"
+    return number

@@ -182,3 +182,14 @@ func.func @keeps_averages_that_count_some_of_the_padding(%x: tensor<1x1x2x1x!qua
   %2 = "tri.quantize"(%1) {to = "!quant.uniform<i8:f32, 1.0:3>"} : (tensor<1x1x2x1xf32>) -> tensor<1x1x2x1x!quant.uniform<i8:f32, 1.0:3>>
   return %2 : tensor<1x1x2x1x!quant.uniform<i8:f32, 1.0:3>>
 }
+
+// Bytes without a scale are no quantised numbers: nothing says what they stand for.
+// CHECK-LABEL: func.func @keeps_a_function_of_plain_bytes
+// CHECK:         "tri.sigmoid"
+// CHECK:         "tri.quantize"
+func.func @keeps_a_function_of_plain_bytes(%x: tensor<2xui8>) -> tensor<2x!quant.uniform<i8:f32, 1.0>> {
+  %f = "tri.cast"(%x) {to = "f32"} : (tensor<2xui8>) -> tensor<2xf32>
+  %s = "tri.sigmoid"(%f) : (tensor<2xf32>) -> tensor<2xf32>
+  %y = "tri.quantize"(%s) {to = "!quant.uniform<i8:f32, 1.0>"} : (tensor<2xf32>) -> tensor<2x!quant.uniform<i8:f32, 1.0>>
+  return %y : tensor<2x!quant.uniform<i8:f32, 1.0>>
+}
