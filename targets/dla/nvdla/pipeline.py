@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from ....dialects.core.module import Module
+from ...choices import WINOGRAD_ERROR
 from ..phase_checks import Fault, check_that
 from ..phases import CODE_EMIT, IR_OPTIMIZATION, MEM_ALLOC, TENSOR_SCHED, Phases
 from ..pipeline import CLEAN, selection_phases
@@ -10,6 +11,7 @@ from ..schedule.group_members import groups_of
 from .choice import NAME, Choice
 from .emit.emit_loadables import EmitLoadables, entry_of
 from .schedule.choose_pixels import ChoosePixels
+from .schedule.choose_winograd import ChooseNvdlaWinograd
 from .schedule.place_values import ARENA_BYTES, PlaceValues
 from .schedule.separate_places import SeparatePlaces
 from .schedule.split_pools import SplitPools
@@ -18,14 +20,17 @@ from .select.halves import HALF
 from .select.select_nvdla import SegmentNvdla, SelectNvdla, accepts
 
 
-def nvdla_phases(target: Choice) -> Phases:
-    """Return the phases of a configuration; each checks its result."""
+def nvdla_phases(target: Choice, layer_error: float = WINOGRAD_ERROR) -> Phases:
+    """Return the phases of a configuration; each checks its result.
+
+    `layer_error` is what a layer may lose by Winograd's method, relative to its largest output.
+    """
     accepted = accepts(target.configuration)
     return (
         selection_phases(target, SelectNvdla(target), SegmentNvdla(target), accepted)
         .add(IR_OPTIMIZATION, SelectNvdla(target, HALF), *CLEAN, before=SegmentNvdla.name)
-        .add(TENSOR_SCHED, ChoosePixels(target), SplitRows(target), SplitPools(target))
-        .add(TENSOR_SCHED, SeparatePlaces(target))
+        .add(TENSOR_SCHED, ChoosePixels(target), ChooseNvdlaWinograd(target, layer_error))
+        .add(TENSOR_SCHED, SplitRows(target), SplitPools(target), SeparatePlaces(target))
         .add(MEM_ALLOC, PlaceValues(target))
         .add(CODE_EMIT, EmitLoadables(target))
         .check(MEM_ALLOC, check_that(_unplaced))

@@ -179,6 +179,16 @@ def pixel_entries(
     return -(-width * channels * precision.bytes // configuration.entry)
 
 
+def winograd_entries(
+    width: int, channels: int, configuration: Configuration, precision: Precision
+) -> int:
+    """Return the entries of CBUF that a row of a Winograd convolution occupies, with its pads.
+
+    Channels fill atoms; four pixels are whole entries of the published configurations.
+    """
+    return -(-width * channels * precision.bytes // configuration.entry)
+
+
 @dataclass(frozen=True)
 class BankUse:
     """The banks of CBUF that an operation needs, for data and for all of its weights."""

@@ -5,7 +5,8 @@ from copy import copy
 from ....dialects.core.errors import CompileError
 from ....dialects.core.module import Module
 from ....dialects.dla.dialect import TensorOp
-from ...options import CompileOptions
+from ....passes.pipeline import Step
+from ...options import DEFAULT, CompileOptions
 from ..accelerator import COMPILED, PhasedTarget
 from ..phases import Phases
 from . import dialect
@@ -33,7 +34,14 @@ class Nvdla(PhasedTarget):
         return f"of configuration {chosen.name} computes in {', '.join(chosen.precisions)}"
 
     def pipeline(self) -> Phases:
-        return nvdla_phases(self.selected)
+        return self.phases_for(DEFAULT)
+
+    def phases_for(self, options: CompileOptions) -> Phases:
+        """Return the phases with what options allow a layer to lose."""
+        return nvdla_phases(self.selected, options.layer_error)
+
+    def code_passes(self, options: CompileOptions = DEFAULT) -> tuple[Step, ...]:
+        return self.phases_for(options).steps(*COMPILED)
 
     def configured(self, variants: tuple[str, ...]) -> "Nvdla":
         if not variants:
@@ -57,7 +65,7 @@ class Nvdla(PhasedTarget):
         return op_refusal(op, self.selected.configuration)
 
     def compile(self, module: Module, options: CompileOptions) -> LoadableCode:
-        self.pipeline().run(module, options.report, *options.hooks, only=COMPILED)
+        self.phases_for(options).run(module, options.report, *options.hooks, only=COMPILED)
         return LoadableCode(module, self.selected.configuration)
 
 

@@ -5,13 +5,22 @@ then channels of these. They are those for whose 4x4 places there are MACs.
 """
 
 import numpy as np
+import numpy.typing as npt
 
 from .configuration import Configuration
 from .format.network import Precision
 from .surfaces import DTYPES, WEIGHT_UNIT, Array
 
 SIZE = 4
-"""The rows and columns of transformed weights."""
+"""The rows and columns of transformed weights, and of the tiles of images."""
+
+_FILTER = np.array([[2, 0, 0], [1, 1, 1], [1, -1, 1], [0, 0, 2]]) / 2
+"""It transforms rows, and its transpose columns, of kernels of 3x3."""
+
+
+def exactly_transformed(weights: Array) -> npt.NDArray[np.float64]:
+    """Return the transforms [K, C, 4, 4] of kernels of 3x3 in f64."""
+    return _FILTER @ weights.astype(np.float64) @ _FILTER.T
 
 
 def pack_winograd_weights(

@@ -149,3 +149,51 @@ func.func @power_of_bytes(%x: tensor<1x5x1x1xi8>) -> tensor<1x5x1x1xi8> {
   %y = "nvdla.power"(%x) {power = 0.5 : f64} : (tensor<1x5x1x1xi8>) -> tensor<1x5x1x1xi8>
   return %y : tensor<1x5x1x1xi8>
 }
+
+// -----
+
+func.func @winograd_of_bytes(%x: tensor<1x8x8x8xi8>, %w: tensor<4x8x4x4xi8>) -> tensor<1x4x4x4xi32> {
+  // expected-error @+1 {{x is of i8, must be of f16 with winograd}}
+  %s = "nvdla.conv"(%x, %w) {winograd = true} : (tensor<1x8x8x8xi8>, tensor<4x8x4x4xi8>) -> tensor<1x4x4x4xi32>
+  return %s : tensor<1x4x4x4xi32>
+}
+
+// -----
+
+func.func @winograd_of_taps(%x: tensor<1x8x8x8xf16>, %w: tensor<4x8x3x3xf16>) -> tensor<1x4x4x4xf32> {
+  // expected-error @+1 {{weights have 3x3, must have 4x4 with winograd}}
+  %s = "nvdla.conv"(%x, %w) {winograd = true} : (tensor<1x8x8x8xf16>, tensor<4x8x3x3xf16>) -> tensor<1x4x4x4xf32>
+  return %s : tensor<1x4x4x4xf32>
+}
+
+// -----
+
+func.func @winograd_strides(%x: tensor<1x8x8x8xf16>, %w: tensor<4x8x4x4xf16>) -> tensor<1x4x4x4xf32> {
+  // expected-error @+1 {{strides are (2, 2), must be (1, 1) with winograd}}
+  %s = "nvdla.conv"(%x, %w) {strides = array<i64: 2, 2>, winograd = true} : (tensor<1x8x8x8xf16>, tensor<4x8x4x4xf16>) -> tensor<1x4x4x4xf32>
+  return %s : tensor<1x4x4x4xf32>
+}
+
+// -----
+
+func.func @winograd_dilations(%x: tensor<1x8x8x8xf16>, %w: tensor<4x8x4x4xf16>) -> tensor<1x4x4x4xf32> {
+  // expected-error @+1 {{dilations are (2, 1), must be (1, 1) with winograd}}
+  %s = "nvdla.conv"(%x, %w) {dilations = array<i64: 2, 1>, winograd = true} : (tensor<1x8x8x8xf16>, tensor<4x8x4x4xf16>) -> tensor<1x4x4x4xf32>
+  return %s : tensor<1x4x4x4xf32>
+}
+
+// -----
+
+func.func @winograd_of_parts_of_tiles(%x: tensor<1x8x8x8xf16>, %w: tensor<4x8x4x4xf16>) -> tensor<1x4x4x4xf32> {
+  // expected-error @+1 {{the padded image has 8x10, must have multiples of 4 from 8 on with winograd}}
+  %s = "nvdla.conv"(%x, %w) {pads = array<i64: 0, 1, 0, 1>, winograd = true} : (tensor<1x8x8x8xf16>, tensor<4x8x4x4xf16>) -> tensor<1x4x4x4xf32>
+  return %s : tensor<1x4x4x4xf32>
+}
+
+// -----
+
+func.func @winograd_of_one_tile(%x: tensor<1x8x8x4xf16>, %w: tensor<4x8x4x4xf16>) -> tensor<1x4x4x4xf32> {
+  // expected-error @+1 {{the padded image has 8x4, must have multiples of 4 from 8 on with winograd}}
+  %s = "nvdla.conv"(%x, %w) {winograd = true} : (tensor<1x8x8x4xf16>, tensor<4x8x4x4xf16>) -> tensor<1x4x4x4xf32>
+  return %s : tensor<1x4x4x4xf32>
+}

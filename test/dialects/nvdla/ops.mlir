@@ -44,6 +44,14 @@ func.func @halves(%x: tensor<1x8x5x5xf16>, %w: tensor<4x8x3x3xf16>, %b: tensor<4
   return %p : tensor<1x4x2x2xf16>
 }
 
+// CHECK-LABEL: func.func @winograd
+// CHECK:         "nvdla.conv"({{.*}}) {pads = array<i64: 1, 1, 3, 2>, winograd = true} : (tensor<1x8x4x5xf16>, tensor<4x8x4x4xf16>) -> tensor<1x4x4x4xf32>
+func.func @winograd(%x: tensor<1x8x4x5xf16>, %w: tensor<4x8x4x4xf16>) -> tensor<1x4x4x4xf16> {
+  %s = "nvdla.conv"(%x, %w) {pads = array<i64: 1, 1, 3, 2>, winograd = true} : (tensor<1x8x4x5xf16>, tensor<4x8x4x4xf16>) -> tensor<1x4x4x4xf32>
+  %y = "nvdla.sdp"(%s) {operandSegmentSizes = array<i32: 1, 0, 0, 0, 0>} : (tensor<1x4x4x4xf32>) -> tensor<1x4x4x4xf16>
+  return %y : tensor<1x4x4x4xf16>
+}
+
 // CHECK-LABEL: func.func @emulated
 // CHECK:         "nvdla.softmax"(%{{.*}}) : (tensor<2x5x1x1xf16>) -> tensor<2x5x1x1xf16>
 func.func @emulated(%x: tensor<2x5x1x1xf16>) -> tensor<2x5x1x1xf16> {

@@ -1,5 +1,7 @@
 """Convolutions: sums of products, which are handed on to SDP."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from .....dialects.core.errors import Invalid
@@ -9,6 +11,7 @@ from ..format.network import Precision
 from ..format.operations import ConvOperation
 from ..pixels import FORMATS, PixelFormat
 from ..reference.convolution import convolve
+from ..reference.winograd import convolve_winograd
 from .dialect import (
     NVDLA,
     EngineOp,
@@ -22,6 +25,9 @@ from .dialect import (
 SUMS = {"i8": "i32", "f16": "f32"}
 """The type of sums, by that of what is multiplied."""
 
+_TILE = 4
+"""The rows and columns of transformed kernels, and of the tiles that images and results are."""
+
 
 class Conv(EngineOp, dialect=NVDLA):
     """Convolve images i8 [N, C, H, W] with weights i8 [K, C, R, S]; sums are i32 [N, K, H', W'].
@@ -30,6 +36,9 @@ class Conv(EngineOp, dialect=NVDLA):
     once, a `block`. `pads` are top, left, bottom and right, and are filled with `pad_value`.
     `pixels` is the format of `x` if it is stored as pixels. Sums are in no memory: an `nvdla.sdp`
     is their only user.
+
+    With `winograd`, weights f16 [K, C, 4, 4] are transformed kernels of 3x3. The padded image is
+    whole tiles of 4x4, and so is the result, which is 4 rows and columns smaller.
     """
 
     x: Operand
@@ -40,6 +49,7 @@ class Conv(EngineOp, dialect=NVDLA):
     pad_value: int = 0
     pixels: str = ""
     block: int = 64
+    winograd: bool = False
     y: Result
 
     def infer(self, x: Tensor, w: Tensor) -> Tensor:
@@ -55,8 +65,36 @@ class Conv(EngineOp, dialect=NVDLA):
             raise Invalid(f"pad_value is {self.pad_value}, must be in -128:127")
         if self.pixels:
             self._check_pixels(channels)
-        out = window_sizes(sizes, kernel, self.strides, self.dilations, self.pads)
+        out = self._out(sizes, kernel)
+        if self.winograd:
+            self._check_winograd(x, kernel)
         return Tensor((images, kernels, *out), SUMS[x.dtype])
+
+    def _check_winograd(self, x: Tensor, kernel: list[int]) -> None:
+        if x.dtype != "f16":
+            raise Invalid(f"x is of {x.dtype}, must be of f16 with winograd")
+        if kernel != [_TILE, _TILE]:
+            raise Invalid(f"weights have {kernel[0]}x{kernel[1]}, must have 4x4 with winograd")
+        for name, numbers in (("strides", self.strides), ("dilations", self.dilations)):
+            if numbers != (1, 1):
+                raise Invalid(f"{name} are {numbers}, must be (1, 1) with winograd")
+        rows, columns = self._padded(x.shape[2:])
+        if rows % _TILE or columns % _TILE or min(rows, columns) < 2 * _TILE:
+            has = f"the padded image has {rows}x{columns}"
+            raise Invalid(f"{has}, must have multiples of 4 from 8 on with winograd")
+
+    def _padded(self, sizes: Sequence[int]) -> tuple[int, int]:
+        """Return the rows and columns of an image with its pads."""
+        top, left, bottom, right = self.pads
+        return top + sizes[0] + bottom, left + sizes[1] + right
+
+    def _out(self, sizes: Sequence[int], kernel: Sequence[int]) -> tuple[int, int]:
+        """Return the rows and columns of the result; raise Invalid if a window fits nowhere."""
+        out = window_sizes(sizes, kernel, self.strides, self.dilations, self.pads)
+        if not self.winograd:
+            return out
+        rows, columns = self._padded(sizes)
+        return rows - _TILE, columns - _TILE
 
     def _check_pixels(self, channels: int) -> None:
         form = self.form
@@ -73,22 +111,28 @@ class Conv(EngineOp, dialect=NVDLA):
         return next((each for each in FORMATS if each.name == self.pixels), None)
 
     def reference(self, x: Array, w: Array) -> Array:
-        out = window_sizes(x.shape[2:], w.shape[2:], self.strides, self.dilations, self.pads)
+        out = self._out(x.shape[2:], w.shape[2:])
+        method = convolve_winograd if self.winograd else convolve
         operation = self.operation_for(x.shape, w.shape, out, precision_of(x.dtype))
-        sums = each(lambda image: convolve(image, w, operation, self.block), x)
+        sums = each(lambda image: method(image, w, operation, self.block), x)
         return sums if sums.dtype == np.float32 else sums.astype(np.int32)
 
     def operation_for(
         self, x: Shape, w: Shape, out: Shape, precision: Precision = Precision.INT8
     ) -> ConvOperation:
-        """Return the descriptor for images, weights and results of some shapes, without CBUF."""
+        """Return the descriptor for images, weights and results of some shapes, without CBUF.
+
+        A Winograd convolution has its pads in CBUF, too.
+        """
         top, left, bottom, right = self.pads
+        rows, columns = self._padded(x[2:]) if self.winograd else x[2:]
         operation = ConvOperation(
+            mode=int(self.winograd),
             data_format=36,
             fetch_grain=1,
-            release=x[2],
-            width_csc=x[3],
-            height_csc=x[2],
+            release=rows,
+            width_csc=columns,
+            height_csc=rows,
             channels_csc=x[1],
             kernel_width=w[3],
             kernel_height=w[2],

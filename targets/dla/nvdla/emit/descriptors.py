@@ -37,6 +37,7 @@ from ..schedule.cbuf import conv_sizes, fit
 from ..schedule.pixel_convs import line_stride, pixel_operation
 from ..schedule.places import Step, is_image
 from ..surfaces import SurfaceLayout, dense, pack, pack_weights
+from ..winograd_weights import pack_winograd_weights
 from .dependencies import Entry
 from .images import Images
 from .memory_map import Spot, TaskMap
@@ -105,10 +106,11 @@ class Emitter:
         images = tensor_of(conv.y.type).shape
         if conv.form is None:
             source, read = self._image(conv.x, depth)
-            weights = self._weights(self.arrays[conv.w], sizes.padded, precision)
-            descriptor = conv.operation_for(
-                (1, depth, *sizes.x[1:]), sizes.padded, images, precision
-            )
+            pack_all = pack_winograd_weights if conv.winograd else pack_weights
+            stored = _padded(self.arrays[conv.w], sizes.padded)
+            weights = pack_all(stored, self.configuration, precision)
+            shape = (1, depth, *tensor_of(conv.x.type).shape[2:])
+            descriptor = conv.operation_for(shape, sizes.padded, images, precision)
             # Columns of zeros at the end of a kernel reach into the padding.
             more = (columns - sizes.w[3]) * conv.dilations[1]
             descriptor = replace(
@@ -131,7 +133,7 @@ class Emitter:
         surface = ConvSurface(weights=replace(cube, channels=depth), source=source, destination=fed)
         first = Emitted(Entry(CONV, (read,), ()), descriptor, surface)
         if pool is None:
-            return [first, self._single(ending, (fed, None), kernels)]
+            return [first, self._single(ending, (fed, None), kernels, mode=descriptor.mode)]
         second = self._single(ending, (fed, None), kernels, is_feeding=True)
         return [first, second, self._pooled(pool, fed)]
 
@@ -149,8 +151,9 @@ class Emitter:
         source: tuple[Cube, Spot | None],
         kernels: int | None,
         is_feeding: bool = False,
+        mode: int = 0,
     ) -> Emitted:
-        """Return an SDP; `kernels` are those of the convolution that feeds it."""
+        """Return an SDP; `kernels` and `mode` are those of the convolution that feeds it."""
         if is_feeding:
             destination, writes = source[0], ()
         else:
@@ -158,6 +161,7 @@ class Emitter:
             writes = (written,)
         reads = [] if source[1] is None else [source[1]]
         descriptor = in_precision(op.descriptor, _precision(op.source))
+        descriptor = replace(descriptor, conv_mode=mode)
         cubes: list[Cube] = []
         for name, value in zip(STAGES, op.operand_groups()[1:4], strict=True):
             if value is None:
@@ -204,9 +208,6 @@ class Emitter:
         found = Spot(spot.memory, spot.offset + place.offset[1] * line, height * line)
         cube = Cube(0, -1, 0, found.size, width, height, form.channels, line_stride=line)
         return self.map.at(found, cube), found
-
-    def _weights(self, weights: Array, shape: Shape, precision: Precision) -> bytes:
-        return pack_weights(_padded(weights, shape), self.configuration, precision)
 
     def _channels(self, numbers: Array, channels: int) -> Cube:
         """Return the cube of operands of channels, which fill atoms."""

@@ -6,6 +6,7 @@ from ..configuration import Configuration
 from ..format.network import Precision
 from ..format.operations import ConvOperation, ConvSurface
 from ..pixels import FEATURE
+from ..surfaces import winograd_entries
 
 
 def winograd_faults(
@@ -44,6 +45,7 @@ def winograd_faults(
     kernel = 16 * channels * size
     if operation.bytes_per_kernel != kernel:
         yield f"has {operation.bytes_per_kernel} bytes for each kernel, must be {kernel}"
-    entries = operation.width_csc * channels * size // configuration.entry
+    precision = Precision(operation.input_precision)
+    entries = winograd_entries(operation.width_csc, channels, configuration, precision)
     if operation.entries_per_slice != entries:
         yield f"has {operation.entries_per_slice} entries per row in CBUF, must be {entries}"

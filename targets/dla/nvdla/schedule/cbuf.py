@@ -14,7 +14,7 @@ from ..configuration import Configuration
 from ..dialect.convolution import Conv
 from ..dialect.dialect import precision_of
 from ..format.network import Precision
-from ..surfaces import WEIGHT_UNIT, entries_per_slice
+from ..surfaces import WEIGHT_UNIT, entries_per_slice, winograd_entries
 from .pixel_convs import pixel_sizes
 
 INT8 = Precision.INT8
@@ -39,7 +39,7 @@ class ConvSizes:
 
     `reach` is the rows and columns of a window, dilated. `padded` are the weights as they are
     stored, `entries` is what a row of data occupies, which may be an image of pixels;
-    `precision` is that of data and weights.
+    `precision` is that of data and weights. `winograd` is computed as a whole, its `x` is padded.
     """
 
     x: Shape
@@ -51,6 +51,7 @@ class ConvSizes:
     entries: int
     is_pixels: bool
     precision: Precision = INT8
+    winograd: bool = False
 
 
 def conv_sizes(op: Conv, configuration: Configuration) -> ConvSizes:
@@ -58,6 +59,8 @@ def conv_sizes(op: Conv, configuration: Configuration) -> ConvSizes:
     x, w = tensor_of(op.x.type).shape, tensor_of(op.w.type).shape
     reach = tuple((n - 1) * by + 1 for n, by in zip(w[2:], op.dilations, strict=True))
     precision = precision_of(tensor_of(op.x.type).dtype)
+    if op.winograd:
+        return winograd_sizes(x, w, op.pads, configuration, precision)
     if op.form is None:
         padded = padded_weights(w, configuration, precision)
         entries = entries_per_slice(x[3], padded[1], configuration, precision)
@@ -66,6 +69,18 @@ def conv_sizes(op: Conv, configuration: Configuration) -> ConvSizes:
         padded, entries = found.weights, found.entries
     out, is_pixels = tensor_of(op.y.type).shape[2:], op.form is not None
     return ConvSizes(x[1:], w, out, op.strides, reach, padded, entries, is_pixels, precision)
+
+
+def winograd_sizes(
+    x: Shape, w: Shape, pads: Shape, configuration: Configuration, precision: Precision
+) -> ConvSizes:
+    """Return what a Winograd convolution needs: x [N, C, H, W], transformed w [K, C, 4, 4]."""
+    height, width = x[2] + pads[0] + pads[2], x[3] + pads[1] + pads[3]
+    atom = configuration.atom_elements(precision)
+    padded = (w[0], -(-w[1] // atom) * atom, *w[2:])
+    entries = winograd_entries(width, padded[1], configuration, precision)
+    image, out = (x[1], height, width), (height - w[2], width - w[3])
+    return ConvSizes(image, w, out, (1, 1), w[2:], padded, entries, False, precision, winograd=True)
 
 
 def padded_weights(
@@ -103,10 +118,14 @@ def fit(sizes: ConvSizes, configuration: Configuration) -> Fit | None:
         if least + banks <= configuration.banks:
             rest = configuration.banks - least
             return Fit(sizes.out[0], least, min(weights[0], rest))
+        if sizes.winograd:
+            continue
         data = configuration.banks - banks
         # Parts of the data with all weights come before all of the data with few weights.
         if window <= data and banks in weights[:2]:
             return Fit(_rows(space.rows(data), sizes), data, banks)
+    if sizes.winograd:
+        return None
     if window + weights[-1] <= configuration.banks:
         data = configuration.banks - weights[-1]
         return Fit(_rows(space.rows(data), sizes), data, weights[-1])

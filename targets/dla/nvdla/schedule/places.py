@@ -62,14 +62,17 @@ def steps_of(group: tri.Group) -> Iterator[Step]:
             continue
         made = maker_of(op.operation.operands[0]) if isinstance(op, Sdp) else None
         conv = made if isinstance(made, Conv) else None
-        pool = None if conv is None else _fed_pool(op)
+        pool = None if conv is None or conv.winograd else fed_pool(op)
         if pool is not None:
             fed.add(pool.y)
         yield Step(conv, op, pool)
 
 
-def _fed_pool(op: Op) -> Pdp | None:
-    """Return the pool that is all that reads a result, which then is in no memory."""
+def fed_pool(op: Op) -> Pdp | None:
+    """Return the pool that is all that reads a result, which then is in no memory.
+
+    Winograd convolutions have results tile by tile, and feed none.
+    """
     readers = [view(user) for user in users(op.results[0])]
     return readers[0] if len(readers) == 1 and isinstance(readers[0], Pdp) else None
 

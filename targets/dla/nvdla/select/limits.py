@@ -84,6 +84,8 @@ def _conv_reasons(op: Conv, configuration: Configuration) -> Iterator[str]:
     yield from _most("convolves with strides of", op.strides, MOST_STRIDE)
     yield from _most("convolves with dilations of", op.dilations, MOST_DILATION)
     yield from _most("pads convolutions by", op.pads, MOST_CONV_PAD)
+    if op.winograd and not configuration.winograd:
+        yield "has no Winograd"
     if fit(conv_sizes(op, configuration), configuration) is None:
         shape = tensor_of(op.w.type).shape
         precision = precision_of(tensor_of(op.w.type).dtype)

@@ -19,6 +19,7 @@ from trivium.runtime.dla.step import Driver
 from trivium.runtime.package import Package
 from trivium.runtime.session import Session
 from trivium.targets.dla.nvdla.device import open_device
+from trivium.targets.dla.nvdla.target import Nvdla
 from trivium.targets.dla.phases import MEM_ALLOC, TENSOR_SCHED, Phase, PhaseInstrumentation
 from trivium.targets.options import CompileOptions
 from trivium.targets.registry import choose_target
@@ -50,15 +51,22 @@ class Interpreted(PhaseInstrumentation):
 
 
 def interpreted(
-    model: onnx.ModelProto, target: str, feeds: Sequence[Array], precision: str = "f32"
+    model: onnx.ModelProto,
+    target: str,
+    feeds: Sequence[Array],
+    precision: str = "f32",
+    winograd_error: float | None = None,
 ) -> dict[str, Bytes]:
     """Return what groups give after selection and after each later phase, by its name."""
     with new_context():
         module = import_onnx(model)
-        pipeline_for(target, 2, CompileOptions(precision=precision)).run(module)
+        options = CompileOptions(precision=precision, winograd_error=winograd_error)
+        pipeline_for(target, 2, options).run(module)
         hook = Interpreted(feeds)
         hook.found["selection"] = hook.run(module)
-        choose_target(target).pipeline().run(module, lambda _: None, hook, only=PHASES)
+        chosen = choose_target(target)
+        assert isinstance(chosen, Nvdla)
+        chosen.phases_for(options).run(module, lambda _: None, hook, only=PHASES)
     return hook.found
 
 
@@ -91,10 +99,15 @@ class Simulated:
 
 
 def simulated(
-    model: onnx.ModelProto, target: str, feeds: Sequence[Array], precision: str = "f32"
+    model: onnx.ModelProto,
+    target: str,
+    feeds: Sequence[Array],
+    precision: str = "f32",
+    winograd_error: float | None = None,
 ) -> Simulated:
     """Compile a model, and run its loadables."""
-    return Simulated(build(model, target=target, precision=precision)).run(feeds)
+    made = build(model, target=target, precision=precision, winograd_error=winograd_error)
+    return Simulated(made).run(feeds)
 
 
 def unequal(references: Mapping[str, Bytes], found: Bytes) -> list[str]:
