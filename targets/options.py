@@ -210,7 +210,7 @@ class CompileOptions:
     winograd_error: float | None = option(
         None,
         "what a layer may lose by Winograd's method, as a part of its largest output: "
-        "6e-6 unless said otherwise, 2e-6 allows small tiles alone, 0 none",
+        "6e-6 unless said otherwise, 2e-6 allows small tiles alone, 1e-3 fp16 on nvdla, 0 none",
         optional(number("from 0 on", lambda error: 0 <= error < infinity)),
         metavar="ERROR",
         parse=float,

@@ -34,7 +34,8 @@ class DlaProgram(Frozen):
 class LoadableProgram(Frozen):
     """Describe the loadable of NVDLA in `entry`: for which configuration, and what it needs.
 
-    `operations` are those of engines. `memory_bytes` are of all its memories, `constant_bytes` of
+    `operations` are those of engines, `winograd` the convolutions among them by that method.
+    `memory_bytes` are of all its memories, `constant_bytes` of
     those that are filled when it is loaded.
     """
 
@@ -43,10 +44,13 @@ class LoadableProgram(Frozen):
     operations: int
     memory_bytes: int
     constant_bytes: int
+    winograd: int = 0
 
     def rows(self) -> Iterator[tuple[str, str, str]]:
         """Yield the rows of the loadable in a section."""
         made = f"{count(self.operations, 'operation')} for {self.configuration}"
+        if self.winograd:
+            made = f"{made}, {self.winograd} of them by Winograd's method"
         yield self.entry, "loadable", made
         filled = spell_size(self.constant_bytes)
         yield "", "memory", f"{spell_size(self.memory_bytes)}, {filled} of them filled"
@@ -100,6 +104,9 @@ class DlaPart(Part):
     @property
     def lacks_ir(self) -> bool:
         return bool(self.programs)
+
+    def ops(self) -> Iterable[str]:
+        return ["nvdla.conv winograd"] if any(each.winograd for each in self.loadables) else []
 
     def entry_kinds(self, contents: Contents) -> Iterable[EntryKind]:
         streams = {program.entry for program in self.programs}

@@ -14,7 +14,7 @@ from .configuration import Configuration
 from .cpu.descriptors import EmulatorOperation, decoded_tasks
 from .format.dla_task import Operation, Tables, dla_tasks
 from .format.loadable import Loadable, MemoryFlags, Tensor
-from .format.operations import ENGINE_TYPES
+from .format.operations import ENGINE_TYPES, ConvOperation
 from .lint.linter import lint
 from .memories import bound_tensors, tensor_shape
 from .simulator import run
@@ -86,6 +86,14 @@ class NvdlaDevice:
         """Count the operations of each engine, and of the emulator on the CPU, for an image."""
         tasks = decoded_tasks(Tables(self.loadable))
         return Counter(_engine(each) for task in tasks for each in task.operations)
+
+    @property
+    def winograd(self) -> int:
+        """Return how many convolutions are computed by Winograd's method, for an image."""
+        made = (
+            op.descriptor for task in dla_tasks(Tables(self.loadable)) for op in task.operations
+        )
+        return sum(isinstance(each, ConvOperation) and each.mode == 1 for each in made)
 
     def report(self) -> Report:
         """Return what engines run for an image, and when; the CPU takes no cycles of theirs.

@@ -58,6 +58,7 @@ class LoadableCode(CompiledPart):
             operations=device.operations.total(),
             memory_bytes=sum(each.size for each in memories),
             constant_bytes=sum(each.size for each in memories if each.contents),
+            winograd=device.winograd,
         )
 
     def _step(self, call: Call, buffers: Buffers) -> DlaStep:

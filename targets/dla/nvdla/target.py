@@ -38,7 +38,7 @@ class Nvdla(PhasedTarget):
 
     def phases_for(self, options: CompileOptions) -> Phases:
         """Return the phases with what options allow a layer to lose."""
-        return nvdla_phases(self.selected, options.layer_error)
+        return nvdla_phases(self.selected, options.layer_error if options.opt_level else 0.0)
 
     def code_passes(self, options: CompileOptions = DEFAULT) -> tuple[Step, ...]:
         return self.phases_for(options).steps(*COMPILED)

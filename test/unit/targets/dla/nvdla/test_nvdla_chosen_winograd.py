@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from trivium.compiler.driver import build
 from trivium.runtime.package import Package
+from trivium.targets.dla.nvdla.dialect.convolution import Conv
 from trivium.targets.dla.nvdla.format.dla_task import Tables, dla_tasks
 from trivium.targets.dla.nvdla.format.loadable import Loadable
 from trivium.targets.dla.nvdla.format.operations import ConvOperation, SdpOperation
@@ -14,6 +15,8 @@ from trivium.test.unit.targets.dla.image_networks import CLASSIC
 from trivium.test.unit.targets.dla.nvdla.compared import cosine, interpreted, simulated, unequal
 from trivium.test.unit.targets.dla.nvdla.test_nvdla_halves import FULL, drawn, floats, model
 from trivium.test.unit.targets.dla.small_networks import Net
+from trivium.tools.report import describe
+from trivium.tools.reports.package_info import package_info
 
 HALF = 2.0**-11
 """What rounding a result to fp16 loses."""
@@ -63,6 +66,11 @@ def modes(package: Package) -> list[int]:
     return found
 
 
+def told(package: Package) -> str:
+    """Return what `trivium info` prints."""
+    return describe(package_info("net.trv", package.manifest))
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_winograd_gives_the_bits_of_references_near_floats(name: str) -> None:
     body, shape, weights, expected_modes = CASES[name]
@@ -82,12 +90,42 @@ def test_winograd_gives_the_bits_of_references_near_floats(name: str) -> None:
     np.testing.assert_array_equal(x, kept)
 
 
-@pytest.mark.parametrize("error", [None, 0.0, 0.99 * LOSS])
-def test_winograd_is_not_chosen_where_it_is_not_allowed(error: float | None) -> None:
+@pytest.mark.parametrize(("error", "level"), [(None, 2), (0.0, 2), (0.99 * LOSS, 2), (LOSS, 0)])
+def test_winograd_is_not_chosen_where_it_is_not_allowed(error: float | None, level: int) -> None:
     body, shape, weights, expected_modes = CASES["odd"]
     made = model(body, shape, **weights)
-    package = build(made, target=FULL, precision="fp16", winograd_error=error)
+    options = {"winograd_error": error, "opt_level": level}
+    package = build(made, target=FULL, precision="fp16", **options)
     assert modes(package) == [0] * len(expected_modes)
+    assert "Winograd" not in told(package)
+
+
+def test_a_package_tells_that_a_layer_may_lose_something() -> None:
+    body, shape, weights, _ = CASES["odd"]
+    made = model(body, shape, **weights)
+    text = told(build(made, target=FULL, precision="fp16", winograd_error=2e-3))
+    assert "by Winograd's method a layer may lose 0.002" in text
+    assert "2 operations for nv_full, 1 of them by Winograd's method" in text
+
+
+TRANSFORM = np.array([[1, 0, 0], [0.5, 0.5, 0.5], [0.5, -0.5, 0.5], [0, 0, 1]])
+
+
+@pytest.mark.parametrize("is_positive", [False, True])
+@pytest.mark.parametrize("channels", [16, 64, 128, 256, 512])
+def test_layers_lose_less_than_what_must_be_allowed(channels: int, is_positive: bool) -> None:
+    rng = np.random.default_rng(channels)
+    x = rng.normal(size=(1, channels, 12, 12))
+    x = (np.maximum(x, 0) if is_positive else x).astype(np.float16)
+    w = (rng.normal(size=(4, channels, 3, 3)) / np.sqrt(channels)).astype(np.float16)
+    kernels = (TRANSFORM @ w.astype(np.float64) @ TRANSFORM.T).astype(np.float16)
+    found = Conv(winograd=True, pads=(1, 1, 3, 3)).reference(x, kernels)[0]
+    padded = np.pad(x[0].astype(np.float64), ((0, 0), (1, 1), (1, 1)))
+    windows = np.lib.stride_tricks.sliding_window_view(padded, (3, 3), (1, 2))
+    exact = np.einsum("cyxrs,kcrs->kyx", windows, w.astype(np.float64))
+    assert found.shape == exact.shape
+    # A direct convolution loses a hundredth of this.
+    assert LOSS / 10 < np.abs(found - exact).max() / np.abs(exact).max() < LOSS
 
 
 def test_a_network_has_direct_and_winograd_convolutions() -> None:
