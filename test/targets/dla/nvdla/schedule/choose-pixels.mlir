@@ -1,4 +1,4 @@
-// RUN: trivium-opt %s --choose-pixels=target=nv_full | FileCheck %s
+// RUN: trivium-opt %s --split-input-file --choose-pixels=target=nv_full | FileCheck %s
 
 // A kernel of 3x3x3 bytes has 9 places, with 3 of 64 channels; as pixels, all of its rows are one.
 // CHECK-LABEL: func.func @reads_pixels
@@ -13,6 +13,8 @@ func.func @reads_pixels(%x: tensor<1x3x8x8xi8>, %w: tensor<32x3x3x3xi8>) -> tens
   return %y : tensor<1x32x8x8xi8>
 }
 
+// -----
+
 // CHECK-LABEL: func.func @keeps_single_places
 // CHECK-NOT:     pixels = "A
 func.func @keeps_single_places(%x: tensor<1x3x8x8xi8>, %w: tensor<32x3x1x1xi8>) -> tensor<1x32x8x8xi8> {
@@ -24,6 +26,8 @@ func.func @keeps_single_places(%x: tensor<1x3x8x8xi8>, %w: tensor<32x3x1x1xi8>) 
   }) {target = "nvdla"} : (tensor<1x3x8x8xi8>, tensor<32x3x1x1xi8>) -> tensor<1x32x8x8xi8>
   return %y : tensor<1x32x8x8xi8>
 }
+
+// -----
 
 // Another engine reads the input, too.
 // CHECK-LABEL: func.func @keeps_features_for_others

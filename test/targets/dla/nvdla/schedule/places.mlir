@@ -1,4 +1,4 @@
-// RUN: trivium-opt %s --separate-places=target=nv_small --place-values=target=nv_small | FileCheck %s
+// RUN: trivium-opt %s --split-input-file --separate-places=target=nv_small --place-values=target=nv_small | FileCheck %s
 
 // The input is where it is, and so must be copied to be beside another value; %p is not. The joined
 // image has 2 surfaces of 3 x 3 atoms: 144 bytes. %m is live after it, so that both have bytes.
@@ -21,6 +21,8 @@ func.func @copies_inputs(%x: tensor<1x8x3x3xi8>) -> tensor<1x16x1x1xi8> {
   }) {target = "nvdla"} : (tensor<1x8x3x3xi8>) -> tensor<1x16x1x1xi8>
   return %y : tensor<1x16x1x1xi8>
 }
+
+// -----
 
 // CHECK-LABEL: func.func @keeps_other_groups
 // CHECK-NOT:     nvdla.arena_bytes

@@ -1,4 +1,4 @@
-// RUN: trivium-opt %s --split-rows=target=nv_small | FileCheck %s
+// RUN: trivium-opt %s --split-input-file --split-rows=target=nv_small | FileCheck %s
 
 // A row of 120 pixels of 1024 channels has 30 banks; the weights of 8 kernels have 6. Halves fit.
 // CHECK-LABEL: func.func @splits_columns
@@ -17,6 +17,8 @@ func.func @splits_columns(%x: tensor<1x1024x1x120xi8>, %w: tensor<8x1024x1x3xi8>
   }) {target = "nvdla"} : (tensor<1x1024x1x120xi8>, tensor<8x1024x1x3xi8>) -> tensor<1x8x1x120xi8>
   return %y : tensor<1x8x1x120xi8>
 }
+
+// -----
 
 // CHECK-LABEL: func.func @keeps_short_rows
 // CHECK-NOT:     "nvdla.window"

@@ -1,4 +1,4 @@
-// RUN: trivium-opt %s --split-pools=target=nv_full | FileCheck %s
+// RUN: trivium-opt %s --split-input-file --split-pools=target=nv_full | FileCheck %s
 
 // 8 lines of windows have 16 columns each of 32 channels: 33 columns are 3 parts of 11. Pads are at
 // the edges alone.
@@ -16,6 +16,8 @@ func.func @splits_wide_pools(%x: tensor<1x8x4x33xi8>) -> tensor<1x8x4x33xi8> {
   }) {target = "nvdla"} : (tensor<1x8x4x33xi8>) -> tensor<1x8x4x33xi8>
   return %y : tensor<1x8x4x33xi8>
 }
+
+// -----
 
 // CHECK-LABEL: func.func @keeps_pools_that_fit
 // CHECK-NOT:     nvdla.window

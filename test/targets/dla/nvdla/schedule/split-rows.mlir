@@ -1,4 +1,4 @@
-// RUN: trivium-opt %s --split-rows=target=nv_small | FileCheck %s
+// RUN: trivium-opt %s --split-input-file --split-rows=target=nv_small | FileCheck %s
 
 // A row of 512 pixels of 64 channels has 8 banks of 512 entries, and all weights have 3: with them
 // there is room for 3 of the 4 rows in 32 banks. That is one row of the result at a time.
@@ -22,6 +22,8 @@ func.func @splits(%x: tensor<1x64x4x512xi8>, %w: tensor<64x64x3x1xi8>) -> tensor
   }) {target = "nvdla"} : (tensor<1x64x4x512xi8>, tensor<64x64x3x1xi8>) -> tensor<1x64x4x512xi8>
   return %y : tensor<1x64x4x512xi8>
 }
+
+// -----
 
 // CHECK-LABEL: func.func @keeps_what_fits
 // CHECK-NOT:     "nvdla.window"
