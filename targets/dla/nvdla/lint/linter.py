@@ -28,6 +28,7 @@ from .features import features_of, images_of, is_planar, precisions_of, used_cub
 from .firmware import indices_fault, notifications, replay
 from .hazards import hazards
 from .size_faults import conv_faults, pool_faults
+from .winograd_faults import mode_faults
 
 MOST_ADDRESSES, MOST_TASKS = 6144, 24
 
@@ -133,7 +134,8 @@ def _task_findings(
     yield from found
     if not found:
         chains = replay(task.operations, task.network.heads).chains
-        for where, message in hazards(task, chains, configuration):
+        faults = *mode_faults(task, chains), *hazards(task, chains, configuration)
+        for where, message in faults:
             yield Finding(where, message)
 
 

@@ -1,10 +1,12 @@
 """Find the faults of Winograd convolutions, whose images are whole tiles of 4x4 pixels."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from ..configuration import Configuration
+from ..format.dla_task import DlaTask
 from ..format.network import Precision
-from ..format.operations import ConvOperation, ConvSurface
+from ..format.operations import ConvOperation, ConvSurface, SdpOperation
 from ..pixels import FEATURE
 from ..surfaces import winograd_entries
 
@@ -49,3 +51,19 @@ def winograd_faults(
     entries = winograd_entries(operation.width_csc, channels, configuration, precision)
     if operation.entries_per_slice != entries:
         yield f"has {operation.entries_per_slice} entries per row in CBUF, must be {entries}"
+
+
+def mode_faults(task: DlaTask, chains: Sequence[Sequence[int]]) -> Iterator[tuple[str, str]]:
+    """Yield the operations of SDP that are in another mode than what feeds them, and this in words.
+
+    Results of Winograd convolutions come tile by tile, and SDP stores them in their places.
+    """
+    for chain in chains:
+        for fed_by, number in pairwise(chain):
+            before, operation = task.operations[fed_by], task.operations[number]
+            conv, sdp = before.descriptor, operation.descriptor
+            if not (isinstance(conv, ConvOperation) and isinstance(sdp, SdpOperation)):
+                continue
+            if conv.mode != sdp.conv_mode:
+                message = f"has mode {sdp.conv_mode} of convolutions, {before} has {conv.mode}"
+                yield str(operation), message

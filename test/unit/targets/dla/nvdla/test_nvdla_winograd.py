@@ -261,3 +261,9 @@ def test_a_configuration_without_winograd_and_other_arithmetic_are_refused() -> 
     dilated = changed(loadable, 0, "descriptor", dilation_x=2)
     with pytest.raises(CompileError, match="needs Winograd with dilation, which the simulator"):
         run(dilated, FULL, [])
+
+
+def test_what_follows_a_convolution_must_be_in_its_mode() -> None:
+    loadable = winograd(np.zeros((3, 8, 8), np.int8), np.zeros((2, 3, 3, 3), np.int64))
+    (found,) = lint(changed(loadable, 1, "descriptor", conv_mode=0), FULL)
+    assert found.message == "has mode 0 of convolutions, operation 0 (CONV) has 1"
