@@ -2,9 +2,11 @@
 
 import re
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from ...compiler.format import Format
 from ...compiler.ir_files import load_weights
 from ...compiler.source import formats, read_model
 from ...dialects.core.errors import CompileError
@@ -78,8 +80,8 @@ class ModelSource(Source):
 
 def read(name: str, *, split: bool, shapes: Bindings) -> list[Source]:
     """Read a file, or standard input for `-`; raises CompileError when there is none."""
-    models = _model_suffixes()
-    if Path(name).suffix in models:
+    models = [each for kind, each in formats().items() if kind != IR]
+    if Path(name).suffix in _suffixes(models):
         return [ModelSource(name, "", shapes=shapes)]
     if shapes:
         raise CompileError(f"'{name}' is IR: its shapes are static, leave --shape away")
@@ -87,7 +89,7 @@ def read(name: str, *, split: bool, shapes: Bindings) -> list[Source]:
         data = sys.stdin.buffer.read() if name == STDIN else Path(name).read_bytes()
     except OSError as error:
         raise CompileError(f"cannot open '{name}': {error.strerror}") from None
-    text = text_of_ir(data, name, models)
+    text = text_of_ir(data, name, _suffixes(each for each in models if each.reads))
     if data.startswith(MAGIC):
         return [Source(name, "", data=text, is_file=name != STDIN)]
     if split:
@@ -97,9 +99,7 @@ def read(name: str, *, split: bool, shapes: Bindings) -> list[Source]:
     return [Source(name, text, is_file=True)]
 
 
-def _model_suffixes() -> tuple[str, ...]:
-    """List the suffixes of files that are not IR."""
-    models = [each for name, each in formats().items() if name != IR]
+def _suffixes(models: Iterable[Format]) -> tuple[str, ...]:
     return tuple(sorted(end for each in models for end in each.suffixes))
 
 
