@@ -13,6 +13,7 @@ from ....dialects.core.tensor import DTYPES, Array, Shape, Tensor, numpy_dtype
 from ...kernels.arithmetic import compute_dtype
 from ...program.calls import Scratch
 from .buffer import Buffer, memory_type, memref, storage_dtype, storage_type
+from .halves import code_for
 from .kernel_module import FUNCTION, MEMORY, KernelModule
 from .loops import each
 from .record import Record
@@ -41,7 +42,7 @@ class KernelBuilder:
         """Emit code of this kernel in the block: `current_kernel` returns it."""
         token = _CURRENT.set(self)
         try:
-            with self.record.current():
+            with code_for(self.machine), self.record.current():
                 yield
         finally:
             _CURRENT.reset(token)

@@ -14,7 +14,6 @@ from ...kernels.group_body import GroupBody
 from ..kernels.buffer import Buffer
 from ..kernels.builder import KernelBuilder
 from ..kernels.epilogue import Epilogue
-from ..kernels.halves import code_for
 from ..kernels.kernel_module import KernelModule, set_record
 from ..kernels.value import Value, constant_of, strict_numbers
 from ..registry import TABLE
@@ -29,7 +28,7 @@ def lower_group(group: tri.Group, machine: Machine, strict: bool = False) -> Ker
     The group notes what the words of the kernel's record are. With `strict`, numbers are computed
     without approximations. Raises Undecided where the code depends on sizes of a run.
     """
-    with ir.Location.unknown(), strict_numbers(strict), code_for(machine):
+    with ir.Location.unknown(), strict_numbers(strict):
         kernel = KernelBuilder(machine, group.location)
         form = shared_form(group)
         views, others = split_views(form.group.members)

@@ -1,6 +1,5 @@
 """Lowerings of softmax and its logarithm."""
 
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -10,7 +9,7 @@ from ..kernels.buffer import Buffer, Lanes
 from ..kernels.builder import KernelBuilder
 from ..kernels.epilogue import Epilogue
 from ..kernels.functions.approximation import log
-from ..kernels.functions.falling_exp import choose_falling_exp
+from ..kernels.functions.falling_exp import falling_exp
 from ..kernels.index import IndexExpr
 from ..kernels.strips import Strip, each_strip, strip_shape
 from ..kernels.value import Value
@@ -26,7 +25,6 @@ def lower_softmax(op: tri.Softmax, kernel: KernelBuilder, x: Buffer, y: Epilogue
     dtype = compute_dtype(x.dtype)
     across = () if len(shape) == 2 else (kernel.lanes(dtype),)
     powers = kernel.private((shape[1], *across), dtype)  # of one strip
-    power = choose_falling_exp(kernel.machine)
 
     def strip(s: Strip) -> None:
         scale = exponentiate(
@@ -34,8 +32,6 @@ def lower_softmax(op: tri.Softmax, kernel: KernelBuilder, x: Buffer, y: Epilogue
             dtype,
             source.load,
             lambda number, at, lanes: powers.store(number, _place(s, at), lanes),
-            power,
-            zeros=False,
         )
         factor = s.spread(scale)
 
@@ -52,27 +48,19 @@ def exponentiate(
     dtype: str,
     element: Any,
     store: Finish,
-    power: Callable[[Value], Value],
-    zeros: bool = True,
 ) -> Value:
     """Store the exponentials of one strip, at most 1 each; return the factor that normalizes them.
 
-    `power` emits the exponential of numbers that are not positive. A strip that is all -inf gives
-    zeros, or NaN without `zeros`.
+    A strip that is all -inf gives NaN.
     """
-    highest = strip.reduce("max", element, dtype)
-    if zeros:
-        highest = highest.equal(-math.inf).select(highest.like(0), highest)
-    top = strip.spread(highest)
+    top = strip.spread(strip.reduce("max", element, dtype))
 
     def stored(at: list[IndexExpr], lanes: Lanes | None) -> Value:
-        number = power(element(at, lanes) - top)
+        number = falling_exp(element(at, lanes) - top)
         store(number, at, lanes)
         return number
 
     total = strip.reduce("add", stored, dtype, beside=1)
-    if zeros:
-        total = total.equal(0).select(total.like(1), total)
     return 1 / total
 
 
@@ -86,13 +74,12 @@ def lower_log_softmax(op: tri.LogSoftmax, kernel: KernelBuilder, x: Buffer, y: E
     shape = strip_shape(x.shape, op.axis)
     source, epilogue = x.reshape(shape), y.reshape(shape)
     dtype = compute_dtype(x.dtype)
-    power = choose_falling_exp(kernel.machine)
 
     def strip(s: Strip) -> None:
         highest = s.reduce("max", source.load, dtype)
         top = s.spread(highest)
         total = s.reduce(
-            "add", lambda at, lanes: power(source.load(at, lanes) - top), dtype, beside=1
+            "add", lambda at, lanes: falling_exp(source.load(at, lanes) - top), dtype, beside=1
         )
         shift = s.spread(highest + log(total))
         s.each(lambda at, lanes: epilogue.store(source.load(at, lanes) - shift, at, lanes))

@@ -3,16 +3,22 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from .....dialects.core.mlir import ir
 from ....kernels.approximation import polynomial
+from ..halves import code_has
 from ..value import Value, constant_of, llvm
-
-FEATURES = frozenset({"avx512f", "avx512dq"})
 
 _DOWN = 1
 """The mode of rounding in which VREDUCEPS subtracts the next whole number below."""
 
 _CURRENT = 4
 """The mode of rounding that is set."""
+
+
+def has_instructions(x: Value) -> bool:
+    """Return whether the code that is emitted may have the instructions for a value."""
+    lanes = x.ssa.type.shape[0] if isinstance(x.ssa.type, ir.VectorType) else 1
+    return x.dtype == "f32" and lanes == 16 and code_has("avx512f", "avx512dq")
 
 
 def power_of_two(x: Value, factor: float, coefficients: Sequence[float]) -> Value:

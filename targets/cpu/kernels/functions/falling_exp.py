@@ -4,36 +4,29 @@ A softmax divides by the sum of its exponentials, the largest of which is 1. So 
 with the distance from zero does no harm: x / ln 2 is rounded, which `exp` takes care not to do.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-from .....dialects.core.machine import Machine
 from ....kernels import coefficients
 from ....kernels.approximation import polynomial
 from ..value import Value, is_strict
 from .approximation import LOG2_E, ROUNDER, exp, scale
-from .by_avx512 import FEATURES, power_of_two
+from .by_avx512 import has_instructions, power_of_two
 
 VANISHES = -160.0
 """A power of two that is zero in f32."""
 
 
-def choose_falling_exp(machine: Machine, dtype: str = "f32") -> Callable[[Value], Value]:
-    """Return the emitter of e to the power x for x <= 0, for a machine.
+def falling_exp(x: Value, dtype: str = "f32") -> Value:
+    """Compute e to the power x for x <= 0.
 
     f32: at most 1.5 ULP and |x| / 2^23 of the result; 2^-13 of it where it will be rounded to
     `dtype` bf16. 0 gives 1, -inf gives 0. 2^t with t = x / ln 2 is 2^n P(t - n), where n is the
     whole number next to t. In strict kernels, and of f64, it is `exp`.
     """
-    has_instructions = machine.vector_bytes == 64 and {*machine.features} >= FEATURES
-
-    def falling_exp(x: Value) -> Value:
-        if x.dtype != "f32" or is_strict():
-            return exp(x)
-        whole = has_instructions and str(x.ssa.type) == "vector<16xf32>"
-        return (power_of_two if whole else _by_arithmetic)(x, LOG2_E, rest)
-
+    if x.dtype != "f32" or is_strict():
+        return exp(x)
     rest = coefficients.EXP2_SHORT if dtype == "bf16" else coefficients.EXP2
-    return falling_exp
+    return (power_of_two if has_instructions(x) else _by_arithmetic)(x, LOG2_E, rest)
 
 
 def _by_arithmetic(x: Value, factor: float, power: Sequence[float]) -> Value:

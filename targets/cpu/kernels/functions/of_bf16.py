@@ -4,29 +4,22 @@ Errors are far below half a step of bf16, which is 2^-9 of a number at least. Wi
 instructions, and in strict kernels, the functions are those of f32.
 """
 
-from .....dialects.core.mlir import ir
 from ....kernels import coefficients
-from ..halves import code_has
 from ..value import Value
 from . import approximation
 from .approximation import LOG2_E
-from .by_avx512 import FEATURES, power_of_two, reciprocal
+from .by_avx512 import has_instructions, power_of_two, reciprocal
 
 
 def exp(x: Value) -> Value:
     """Compute e to the power x. f32: at most 2^-13 of the result, of denormals all."""
-    if not _has_instructions(x):
+    if not has_instructions(x):
         return approximation.exp(x)
     return power_of_two(x, LOG2_E, coefficients.EXP2_SHORT)
 
 
 def sigmoid(x: Value) -> Value:
     """Compute 1 / (1 + exp(-x)). f32: at most 2^-12 of the result, of denormals all."""
-    if not _has_instructions(x):
+    if not has_instructions(x):
         return approximation.sigmoid(x)
     return reciprocal(power_of_two(x, -LOG2_E, coefficients.EXP2_SHORT) + 1)
-
-
-def _has_instructions(x: Value) -> bool:
-    lanes = x.ssa.type.shape[0] if isinstance(x.ssa.type, ir.VectorType) else 1
-    return x.dtype == "f32" and lanes == 16 and code_has(*FEATURES)

@@ -19,7 +19,7 @@ from ...kernels.buffer import Buffer, Lanes, zero
 from ...kernels.builder import KernelBuilder
 from ...kernels.epilogue import Epilogue
 from ...kernels.functions.approximation import exp
-from ...kernels.functions.falling_exp import choose_falling_exp
+from ...kernels.functions.falling_exp import falling_exp
 from ...kernels.index import IndexExpr, carry, for_each, index_of, when
 from ...kernels.products.contraction import splat
 from ...kernels.products.row_products import Columns, columns_of, prefetch_row
@@ -127,7 +127,6 @@ class ChunkedAttention:
         self.dtype = compute_dtype(q.dtype)
         self.lanes = kernel.lanes(self.dtype)
         self.chunks = ceildiv(op.rows, CHUNK)
-        self.power = choose_falling_exp(kernel.machine)
         self.k_scales, self.v_scales = (RowScales.of(each, kernel) for each in scales)
 
     def start(self, entry: IndexExpr) -> IndexExpr:
@@ -218,7 +217,7 @@ class ChunkedAttention:
         shift = splat(top.equal(-math.inf).select(top.like(0), top), self.lanes)
 
         def power(row: IndexExpr, now: list[Value]) -> list[Value]:
-            made = self.power(scores.load([number, row], lanes) - shift)
+            made = falling_exp(scores.load([number, row], lanes) - shift)
             factor = self.v_scales.apply(made, row, lanes) if self.v_scales else made
             scores.store(factor, [number, row], lanes)
             return [now[0] + made]

@@ -17,7 +17,7 @@ from .....dialects.tri.attention.attention import fills_of
 from ...kernels.buffer import Buffer, Lanes
 from ...kernels.builder import KernelBuilder
 from ...kernels.epilogue import Epilogue
-from ...kernels.functions.falling_exp import choose_falling_exp
+from ...kernels.functions.falling_exp import falling_exp
 from ...kernels.index import IndexExpr, carry, for_each, greatest, place_dtype
 from ...kernels.loops import Piece, Section, cut, spread
 from ...kernels.products.contraction import Contraction, splat
@@ -114,7 +114,6 @@ class WholeAttention:
         self.queries, self.keys = q.shape[-2], k.shape[-2]
         self.block = _block(kernel.machine, self.queries, k, v)
         self.factors = choose_factors(kernel, q, k, v, self.block)
-        self.power = choose_falling_exp(kernel.machine, self.factors.weights.dtype)
         self.dtype, self.lanes = self.factors.dtype, self.factors.lanes
         rows = ceildiv(self.block, self.lanes) * self.lanes
         self.tops, self.sums = (kernel.private((rows, self.lanes), self.dtype) for _ in range(2))
@@ -186,7 +185,7 @@ class WholeAttention:
 
         def step(key: IndexExpr, now: list[Value]) -> list[Value]:
             at = [row, key], Lanes(self.lanes)
-            power = self.power(scores.load(*at) - top)
+            power = falling_exp(scores.load(*at) - top, weights.dtype)
             weights.store(power, *at)
             return [now[0] + power]
 

@@ -12,7 +12,7 @@ from trivium.runtime.cpu.elf import load_objects
 from trivium.targets.cpu.kernels.buffer import Buffer, Lanes
 from trivium.targets.cpu.kernels.builder import KernelBuilder
 from trivium.targets.cpu.kernels.epilogue import each_vector
-from trivium.targets.cpu.kernels.functions.falling_exp import choose_falling_exp
+from trivium.targets.cpu.kernels.functions.falling_exp import falling_exp
 from trivium.targets.cpu.kernels.index import IndexExpr
 from trivium.targets.cpu.kernels.value import strict_numbers
 
@@ -43,10 +43,8 @@ def falling() -> Array:
 
 def compute(x: Array, machine: Machine) -> Array:
     def body(kernel: KernelBuilder, x: Buffer, y: Buffer) -> None:
-        power = choose_falling_exp(kernel.machine)
-
         def element(at: list[IndexExpr], lanes: Lanes | None) -> None:
-            y.store(power(x.load(at, lanes)), at, lanes)
+            y.store(falling_exp(x.load(at, lanes)), at, lanes)
 
         each_vector(x.shape, kernel.lanes("f32"), element)
 
