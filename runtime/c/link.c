@@ -106,6 +106,9 @@ static const struct {
     {"memcpy", (uintptr_t)memcpy},           {"memmove", (uintptr_t)memmove},
     {"memset", (uintptr_t)memset},           {"sched_yield", (uintptr_t)sched_yield},
     {"syscall", (uintptr_t)syscall},         {"clock_gettime", (uintptr_t)clock_gettime},
+    {"sched_getcpu", (uintptr_t)sched_getcpu},
+    {"sched_getaffinity", (uintptr_t)sched_getaffinity},
+    {"sched_setaffinity", (uintptr_t)sched_setaffinity},
 };
 
 /* Return the address of what the code generator may call: libc, libm, the compiler's own. */

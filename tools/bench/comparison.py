@@ -21,6 +21,7 @@ class Comparison:
     rounds: int
     calls: int
     threads: int
+    rest: float  # seconds
 
     @property
     def clock(self) -> str:
@@ -50,21 +51,30 @@ class Comparison:
         ]
 
 
-REST = 0.003
-"""Seconds between turns, in which threads of the last one stop to wait for more work."""
+def usual_rest(threads: int) -> float:
+    """Return the seconds between turns in which threads of the last one stop to spin."""
+    return 0.003 if threads > 1 else 0.0
 
 
 def compare(
-    contenders: Sequence[Contender], feeds: Arrays, rounds: int, threads: int
+    contenders: Sequence[Contender],
+    feeds: Arrays,
+    rounds: int,
+    threads: int,
+    rest: float | None = None,
 ) -> Comparison:
-    """Run every contender on the same inputs; the first peer is the reference."""
+    """Run every contender on the same inputs; the first peer is the reference.
+
+    Before each turn there is a rest of so many seconds; unless given, as many as threads need.
+    """
+    rest = usual_rest(threads) if rest is None else rest
     outputs = {c.name: c.run(feeds) for c in contenders}
     reference = next((name for name in outputs if name != OURS), OURS)
     errors = {n: error(y, outputs[reference]) for n, y in outputs.items() if n != reference}
     actions = {c.name: partial(c.run, feeds) for c in contenders}
     calls = enough_calls(actions)
-    timings = interleave(actions, rounds, calls, rest=REST if threads > 1 else 0)
-    return Comparison(reference, errors, timings, rounds, calls, threads)
+    timings = interleave(actions, rounds, calls, rest=rest)
+    return Comparison(reference, errors, timings, rounds, calls, threads, rest)
 
 
 def describe(comparison: Comparison) -> list[str]:

@@ -32,6 +32,7 @@ class ModelReport:
     threads: int
     rounds: int
     calls: int
+    rest_ms: float
     clock: str
     reference: str
     notes: tuple[str, ...]
@@ -108,6 +109,7 @@ def model_report(
         comparison.threads,
         comparison.rounds,
         comparison.calls,
+        comparison.rest * 1e3,
         comparison.clock,
         comparison.reference,
         tuple(notes),

@@ -9,6 +9,7 @@ wall time; no time is ever an error. A peer that is not installed is left out wi
 import argparse
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from math import inf
 from typing import TYPE_CHECKING
 
 from ...dialects.core.errors import CompileError, Diagnostic, Invalid
@@ -48,9 +49,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"the threads of each contender, {THREADS} by default",
     )
     parser.add_argument(
+        "--rest",
+        metavar="MS",
+        type=not_negative,
+        help="milliseconds before each turn: 3 by default with several threads, else none",
+    )
+    parser.add_argument(
         "--tolerance",
         metavar="ERROR",
-        type=tolerance,
+        type=not_negative,
         help=f"allowed error as a part of the largest output, {TOLERANCE} by default",
     )
     parser.add_argument(
@@ -87,13 +94,13 @@ def sizes(text: str) -> dict[str, int]:
         raise argparse.ArgumentTypeError(f"'{text}' {error}") from None
 
 
-def tolerance(text: str) -> float:
-    """Read a number that is not negative."""
+def not_negative(text: str) -> float:
+    """Read a number that is not negative, and finite."""
     try:
         number = float(text)
     except ValueError:
         number = -1.0
-    if not number >= 0:
+    if not 0 <= number < inf:
         raise argparse.ArgumentTypeError(f"'{text}' must be a number from 0 on")
     return number
 
@@ -114,7 +121,7 @@ def run(flags: argparse.Namespace) -> None:
 
 
 def _refuse_peer_arguments(flags: argparse.Namespace) -> None:
-    names = ("against", "rounds", "threads", "tolerance")
+    names = ("against", "rounds", "rest", "threads", "tolerance")
     given = [f"--{name}" for name in names if getattr(flags, name) is not None]
     if given:
         flags.refuse(f"{', '.join(given)}: --kernels times kernels alone, on one thread")
@@ -164,6 +171,7 @@ def _compare(path: str, flags: argparse.Namespace) -> "Iterator[ModelReport]":
 
     threads = flags.threads or THREADS
     allowed = TOLERANCE if flags.tolerance is None else flags.tolerance
+    rest = None if flags.rest is None else flags.rest / 1e3
     with shown_progress() as progress:
         options = arguments.compile_options(flags, progress)
         prepared = prepare(path, options)
@@ -173,7 +181,7 @@ def _compare(path: str, flags: argparse.Namespace) -> "Iterator[ModelReport]":
         feeds = prepared.inputs(flags.seed, sizes)
         peers = flags.against or PEERS
         came, notes = invite(peers, path, feeds, threads, options.element_type)
-        comparison = compare([mine, *came], feeds, flags.rounds or ROUNDS, threads)
+        comparison = compare([mine, *came], feeds, flags.rounds or ROUNDS, threads, rest)
         overhead = measure_overhead(session, feeds)
         if not flags.json:
             _print(

@@ -10,8 +10,13 @@ number r of the program takes and completes the numbers from (r - 1) n to r n.
 then in a futex. `submit` runs a job with all of them that are free, or alone when another job is
 going on. Before a thread touches a job it announces so, and looks whether that is still the job:
 memory of a job that nobody announces may be freed.
+
+Threads that sleep are woken on other processors than the caller's (`keep_apart`). Linux may put
+them there: it takes an idle processor of a virtual machine for one that its host does not run, and
+then they wait for the caller, who waits for nobody.
 """
 
+from ....runtime.cores import MOST_THREADS
 from ....runtime.cpu.thread_pool import Job, ThreadPool
 
 CHUNKS = 4
@@ -24,15 +29,20 @@ _SPINS = 20_000
 _POLITE_SPINS = 2_000
 _FUTEX, _WAIT, _WAKE = 202, 128, 129
 _EVERYBODY = 2**31 - 1
+_THREAD_ID = 186
+_MASK_BYTES = MOST_THREADS // 8  # of processors
 
 
 def threads_text() -> str:
     """Return the module that defines `share`, `work`, `submit` and `stop`."""
-    return "\n".join([_DECLARATIONS, _share(), _work(), _submit(), _stop()])
+    return "\n".join([_DECLARATIONS, _share(), _work(), _keep_apart(), _submit(), _stop()])
 
 
 _DECLARATIONS = """
 llvm.func @sched_yield() -> i32
+llvm.func @sched_getcpu() -> i32
+llvm.func @sched_getaffinity(i32, i64, !llvm.ptr) -> i32
+llvm.func @sched_setaffinity(i32, i64, !llvm.ptr) -> i32
 llvm.func @syscall(i64, !llvm.ptr, i64, i64, i64, i64, i64) -> i64
 """
 
@@ -154,6 +164,13 @@ llvm.func @work(%pool: !llvm.ptr, %thread: i64) {{
   {_number("stride", ThreadPool.LINE)}
   %apart = llvm.mul %thread, %stride : i64
   %announced = llvm.getelementptr %announcements[%apart] : (!llvm.ptr, i64) -> !llvm.ptr, i64
+  {_number("who", _THREAD_ID)}
+  %id = llvm.call @syscall(%who, %pool, %zero, %zero, %zero, %zero, %zero)
+      : (i64, !llvm.ptr, i64, i64, i64, i64, i64) -> i64
+  {_word("announced", ThreadPool.SYSTEM_ID, "mine")}
+  {_word("pool", ThreadPool.APART, "kept_apart")}
+  {_store("id", "mine", "seq_cst")}
+  {_store("zero", "kept_apart", "seq_cst")}
   llvm.br ^wait(%zero, %zero : i64, i64)
 ^wait(%known: i64, %spun: i64):
   {_load("stopped", "stop")}
@@ -204,6 +221,74 @@ llvm.func @work(%pool: !llvm.ptr, %thread: i64) {{
 }}"""
 
 
+def _keep_apart() -> str:
+    """Let the threads of a pool run wherever the caller may, but not where it runs now.
+
+    Nothing happens if that was done before, or the caller may run nowhere else.
+    """
+    return f"""
+llvm.func @keep_apart(%pool: !llvm.ptr) {{
+  {_number("zero", 0)}
+  {_number("one", 1)}
+  {_number("words", _MASK_BYTES // 8)}
+  {_number("bytes", _MASK_BYTES)}
+  %caller = llvm.mlir.constant(0 : i32) : i32
+  {_word("pool", ThreadPool.APART, "apart")}
+  %cpu = llvm.call @sched_getcpu() : () -> i32
+  %here = llvm.sext %cpu : i32 to i64
+  %from = llvm.add %here, %one : i64
+  {_load("before", "apart", "seq_cst")}
+  %known = llvm.icmp "eq" %from, %before : i64
+  llvm.cond_br %known, ^end, ^ask
+^ask:
+  {_store("from", "apart", "seq_cst")}
+  %mask = llvm.alloca %words x i64 : (i64) -> !llvm.ptr
+  %failed = llvm.call @sched_getaffinity(%caller, %bytes, %mask) : (i32, i64, !llvm.ptr) -> i32
+  %told = llvm.icmp "eq" %failed, %caller : i32
+  llvm.cond_br %told, ^clear, ^end
+^clear:
+  {_number("six", 6)}
+  {_number("low", 63)}
+  {_number("all", -1)}
+  %which = llvm.lshr %here, %six : i64
+  %place = llvm.getelementptr %mask[%which] : (!llvm.ptr, i64) -> !llvm.ptr, i64
+  %shift = llvm.and %here, %low : i64
+  %bit = llvm.shl %one, %shift : i64
+  %others = llvm.xor %bit, %all : i64
+  %with = llvm.load %place : !llvm.ptr -> i64
+  %without = llvm.and %with, %others : i64
+  llvm.store %without, %place : i64, !llvm.ptr
+  llvm.br ^look(%zero, %zero : i64, i64)
+^look(%i: i64, %seen: i64):
+  %at = llvm.getelementptr %mask[%i] : (!llvm.ptr, i64) -> !llvm.ptr, i64
+  %some = llvm.load %at : !llvm.ptr -> i64
+  %any = llvm.or %seen, %some : i64
+  %next = llvm.add %i, %one : i64
+  %more = llvm.icmp "slt" %next, %words : i64
+  llvm.cond_br %more, ^look(%next, %any : i64, i64), ^choose
+^choose:
+  {_word("pool", ThreadPool.ANNOUNCED + ThreadPool.SYSTEM_ID, "ids")}
+  {_number("stride", ThreadPool.LINE)}
+  {_number("most", MOST_THREADS)}
+  %nowhere = llvm.icmp "eq" %any, %zero : i64
+  llvm.cond_br %nowhere, ^end, ^find(%one : i64)
+^find(%thread: i64):
+  %line = llvm.mul %thread, %stride : i64
+  %known_at = llvm.getelementptr %ids[%line] : (!llvm.ptr, i64) -> !llvm.ptr, i64
+  {_load("id", "known_at", "seq_cst")}
+  %is_last = llvm.icmp "eq" %id, %zero : i64
+  llvm.cond_br %is_last, ^end, ^bind
+^bind:
+  %system_id = llvm.trunc %id : i64 to i32
+  %bound = llvm.call @sched_setaffinity(%system_id, %bytes, %mask) : (i32, i64, !llvm.ptr) -> i32
+  %following = llvm.add %thread, %one : i64
+  %others_left = llvm.icmp "slt" %following, %most : i64
+  llvm.cond_br %others_left, ^find(%following : i64), ^end
+^end:
+  llvm.return
+}}"""
+
+
 def _submit() -> str:
     """Run a job once: with the threads of a pool, or alone while the pool runs another job."""
     return f"""
@@ -233,6 +318,7 @@ llvm.func @submit(%pool: !llvm.ptr, %job: !llvm.ptr) {{
   %any = llvm.icmp "ne" %asleep, %zero : i64
   llvm.cond_br %any, ^wake, ^run
 ^wake:
+  llvm.call @keep_apart(%pool) : (!llvm.ptr) -> ()
   {_wake()}
   llvm.br ^run
 ^run:

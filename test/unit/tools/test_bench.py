@@ -1,5 +1,6 @@
 """`trivium bench` from end to end on a tiny model, and its ways to say what is wrong."""
 
+import json
 import re
 from dataclasses import replace
 from importlib.util import find_spec
@@ -138,12 +139,25 @@ def test_all_contenders_have_as_many_threads(
 
 
 @pytest.mark.parametrize(
+    ("arguments", "rest"), [([], 0), (["--threads=2"], 3), (["--threads=2", "--rest=1.5"], 1.5)]
+)
+def test_turns_rest_before_they_begin(
+    model: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], rest: float
+) -> None:
+    assert call(model, "--rounds=2", "--shape=N=3", "--json", *arguments) == tool.OK
+    (report,) = json.loads(capsys.readouterr().out)["models"]
+    assert report["rest_ms"] == rest
+
+
+@pytest.mark.parametrize(
     ("arguments", "message"),
     [
         ([], "the following arguments are required: MODEL"),
         (["m.trv"], "'m.trv' is compiled already, the peers need the ONNX model"),
         (["m.onnx", "--rounds", "0"], "'0' must be a number from 1 on"),
         (["m.onnx", "--threads", "x"], "'x' must be a number from 1 on"),
+        (["m.onnx", "--rest", "-1"], "'-1' must be a number from 0 on"),
+        (["m.onnx", "--rest", "inf"], "'inf' must be a number from 0 on"),
         (["m.onnx", "--tolerance", "-1"], "'-1' must be a number from 0 on"),
         (["m.onnx", "--tolerance", "nan"], "'nan' must be a number from 0 on"),
         (["m.onnx", "--against", "tvm"], "'tvm' must be one of onnxruntime, openvino"),

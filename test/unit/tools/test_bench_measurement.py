@@ -134,7 +134,7 @@ def timing(cpu: float, wall: float) -> Timing:
 
 def comparison(threads: int) -> Comparison:
     timings = {"trivium": timing(1, 9), "onnxruntime": timing(3, 4), "openvino": timing(5, 3)}
-    return Comparison("onnxruntime", {"trivium": 1e-2, "openvino": 1e-6}, timings, 2, 1, threads)
+    return Comparison("onnxruntime", {"trivium": 1e-2, "openvino": 1e-6}, timings, 2, 1, threads, 0)
 
 
 def test_one_thread_is_judged_by_processor_time_and_several_by_wall_time() -> None:

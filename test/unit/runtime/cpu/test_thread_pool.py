@@ -165,6 +165,35 @@ def test_threads_that_sleep_are_woken(counting: Package):
         assert (count(session) == PHASES).all()
 
 
+def wake(session: Session) -> set[frozenset[int]]:
+    """Run a session whose threads sleep; return on which processors each of them may then run."""
+    time.sleep(0.05)
+    assert (count(session) == PHASES).all()
+    workers = [t for t in threading.enumerate() if re.fullmatch(r"trivium-\d+", t.name)]
+    return {frozenset(os.sched_getaffinity(t.native_id or 0)) for t in workers}
+
+
+def test_threads_that_sleep_are_woken_on_other_processors_than_the_callers(counting: Package):
+    session = Session(counting, threads=3)
+    usable = os.sched_getaffinity(0)
+    if len(usable) == 1:
+        pytest.skip("the caller's is the only processor")
+    (allowed,) = wake(session)
+    assert allowed < usable
+    assert len(allowed) == len(usable) - 1
+
+
+def test_threads_of_a_caller_that_has_one_processor_are_not_kept_off_it(counting: Package):
+    session = Session(counting, threads=3)
+    usable = os.sched_getaffinity(0)
+    before = wake(session)
+    os.sched_setaffinity(0, {min(usable)})
+    try:
+        assert wake(session) == before
+    finally:
+        os.sched_setaffinity(0, usable)
+
+
 def in_child(work: Callable[[], bool]) -> bool:
     """Tell whether `work` returns true in a forked process, within a minute."""
     child = os.fork()
