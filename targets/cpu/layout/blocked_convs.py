@@ -176,9 +176,9 @@ def bordered(image: ir.Value, pads: Shape, value: float = 0.0) -> ir.Value:
 
 
 def unseen(op: tri.Conv | cpu.DotKernelConv) -> Shape:
-    """Return the border that code passes over: that of taps far apart, if any."""
-    static = tensor_of(op.y.type).is_static
-    return op.pads if any(op.pads) and max(op.dilations) > 1 and static else ()
+    """Return the border that code passes over: that of taps far apart, or of planes, if any."""
+    pays = max(op.dilations) > 1 or len(op.strides) > 2
+    return op.pads if any(op.pads) and pays and tensor_of(op.y.type).is_static else ()
 
 
 def border_cost(op: tri.Conv | cpu.DotKernelConv, blocks: Blocks) -> float:

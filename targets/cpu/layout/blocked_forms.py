@@ -73,9 +73,9 @@ def blocked_form(op: Op, blocks: Blocks, rewriter: Rewriter) -> Form:
 
 
 def is_image(value: ir.Value, lanes: int) -> bool:
-    """Return whether a value is an image of one or two axes that can be cut into blocks."""
+    """Return whether a value is an image of one to three axes that can be cut into blocks."""
     tensor = tensor_of(value.type)
-    fits = tensor.rank in (3, 4) and tensor.dtype in IMAGES
+    fits = tensor.rank in (3, 4, 5) and tensor.dtype in IMAGES
     return fits and tensor.shape[1] % lanes == 0 and tensor.likely.size > 0
 
 

@@ -68,7 +68,7 @@ def lower_blocked_conv(
             finish,
             ahead=image.ahead(number, group, kept_bytes(kernel.machine)),
             unit=1 if image.pointwise else spatial[-1],
-            seen=image.seen(op.border) if op.border else None,
+            seen=image.seen(op.border),
         )
 
     emit_each((batch, op.group), one, tile)
@@ -86,7 +86,7 @@ class ImageReader:
         dilations: Shape,
         group: int = 1,
     ) -> None:
-        self.x, self.width = x, windows[-1]
+        self.x, self.windows = x, windows
         rank = len(kernel)
         sizes = x.shape[2 : 2 + rank]
         self.axes = [
@@ -105,22 +105,24 @@ class ImageReader:
             image = self.x.part([number])
             if self.pointwise:
                 return read_pixels(image.reshape((count, math.prod(sizes))))
-            return read_windows(lambda c, at: image.load([*c, *at]), self.width, self.axes)
+            return read_windows(lambda c, at: image.load([*c, *at]), self.windows, self.axes)
         if self.pointwise:
             pixels = self._pixels()
             return lambda rows, r, depth: pixels.load(
                 [number, first + depth[0], rows.first + r, depth[1]]
             )
         return read_windows(
-            lambda c, at: self.x.load([number, first + c[0], *at, c[1]]), self.width, self.axes
+            lambda c, at: self.x.load([number, first + c[0], *at, c[1]]), self.windows, self.axes
         )
 
-    def seen(self, border: Shape) -> Callable[[Rows, range], list[Size | Span]]:
-        """Return what gives the taps of some windows that see more than the border."""
+    def seen(self, border: Shape) -> Callable[[Rows, range], list[Size | Span]] | None:
+        """Return what gives the taps of some windows that see more than the border, if any."""
+        if not border or self.pointwise:
+            return None
         rank, (*taps, _) = len(self.axes), self.depth[: len(self.axes) + 1]
 
         def depth(rows: Rows, taken: range) -> list[Size | Span]:
-            places = corners(rows, taken, self.width)[-rank:]
+            places = corners(rows, taken, self.windows)
             spans = [
                 _visible(axis, begin, end, count, place)
                 for axis, begin, end, count, place in zip(

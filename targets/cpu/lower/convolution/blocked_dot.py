@@ -58,7 +58,7 @@ def lower_blocked_dot_conv(
             bias=lambda output, taken: b.load([output], taken),
             ahead=image.ahead(number, group, kept_bytes(kernel.machine)),
             unit=1 if image.pointwise else spatial[-1],
-            seen=image.seen(op.border) if op.border and not flips else None,
+            seen=image.seen(() if flips else op.border),
             multiply=choose_dot(machine, x.dtype, op.signed),
         )
 

@@ -100,7 +100,7 @@ def _left(
     padded = _padded(kernel, image, taps, axes, y)
     if pointwise:
         return read_pixels(padded.reshape((padded.shape[0], math.prod(padded.shape[1:]))))
-    return read_windows(lambda channel, at: padded.load([*channel, *at]), y.shape[-1], axes)
+    return read_windows(lambda channel, at: padded.load([*channel, *at]), y.shape[2:], axes)
 
 
 def _padded(

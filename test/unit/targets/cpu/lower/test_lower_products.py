@@ -209,6 +209,33 @@ def far_taps() -> list[Case]:
     return made
 
 
+def volumes() -> list[Case]:
+    """Planes of lines: tiles that reach from one plane to the next, borders that code passes over."""
+    made: list[Case] = []
+    for sizes, kernel, stride, dilation, rows in (
+        ((3, 5, 4), (3, 3, 3), (1, 1, 1), (1, 1, 1), 12),
+        ((2, 6, 33), (3, 1, 2), (1, 1, 1), (1, 1, 2), 0),
+        ((5, 7, 6), (2, 3, 3), (2, 1, 2), (1, 2, 1), 0),
+        ((4, 3, 3), (1, 1, 1), (1, 1, 1), (1, 1, 1), 0),
+    ):
+        window = {"strides": stride, "dilations": dilation, "kernel": kernel}
+        plain, w = normal(2, 32, *sizes), normal(48, 32, *kernel) / 16
+        image = cpu.Block(lanes=16).reference(plain)
+        packed = cpu.pack_group_columns(w, 1, 32)
+        border = tuple((k - 1) * d // 2 for k, d in zip(kernel, dilation, strict=True))
+        around = [(0, 0), (0, 0), *((n, n) for n in border), (0, 0)]
+        wide = np.pad(image, around)
+        more = {"outputs": 48, "lanes": 16, "rows": rows} | window
+        made.append(case(cpu.BlockedConv, wide, packed, normal(48), border=border * 2, **more))
+        made.append(case(cpu.BlockedConv, wide, packed, None, **more))
+        lanes = cpu.pack_lanes(normal(32, 4, *kernel) / 16, 16)
+        made.append(case(cpu.LaneConv, wide, lanes, normal(32), **window))
+        pads = {"pads": border * 2, "outputs": 48}
+        columns = cpu.pack_kernel_columns(w, 32)
+        made.append(case(cpu.PanelConv, plain, columns, normal(48), **pads, **window))
+    return made
+
+
 def blocked_winograd() -> list[Case]:
     """Tiles that hang over the end of one axis, of the other, of both; a panel that is not full."""
     made: list[Case] = []
@@ -268,6 +295,7 @@ def test_tiles_of_halves_are_rounded_once(
         winograd,
         blocked,
         far_taps,
+        volumes,
         blocked_winograd,
     ],
 )
