@@ -56,7 +56,7 @@ class Product:
     @property
     def panels_suit(self) -> bool:
         """Return whether vectors may be across the outputs of this convolution."""
-        return self.is_conv and self.group == 1 and len(self.taps) <= 3
+        return self.is_conv and self.group == 1
 
     @property
     def is_widened(self) -> bool:

@@ -25,7 +25,7 @@ def corners(rows: Rows, taken: range, windows: Shape) -> list[tuple[IndexExpr, I
     first, last = (_place(rows, r, windows) for r in (taken[0], taken[-1]))
     if (
         rows.count > windows[-1]
-    ):  # whole lines, perhaps the last of a plane and the first of another
+    ):  # whole lines, which may be of two planes
         for axis, size in enumerate(windows[1:], 1):
             first[axis], last[axis] = IndexExpr(0), IndexExpr(size - 1)
     return list(zip(first, last, strict=True))

@@ -210,7 +210,7 @@ def far_taps() -> list[Case]:
 
 
 def volumes() -> list[Case]:
-    """Planes of lines: tiles that reach from one plane to the next, borders that code passes over."""
+    """Tiles that reach from one plane to the next; planes of a border, which code passes over."""
     made: list[Case] = []
     for sizes, kernel, stride, dilation, rows in (
         ((3, 5, 4), (3, 3, 3), (1, 1, 1), (1, 1, 1), 12),

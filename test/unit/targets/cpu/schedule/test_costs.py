@@ -48,9 +48,10 @@ def test_panels_read_windows_of_any_width() -> None:
     assert cost(Schedule("panel", 7, 2), SMALL, WIDE) < cost(Schedule("panel", 6, 2), SMALL, WIDE)
 
 
-@pytest.mark.parametrize("change", [{"group": 2}, {"taps": (3, 3, 3)}])
-def test_panels_suit_no(change: dict[str, object]) -> None:
-    assert not any(text.startswith("panel") for text in texts(replace(SMALL, **change)))
+@pytest.mark.parametrize("change", [{"taps": (3,)}, {"taps": (3, 3, 3)}, {"group": 2}])
+def test_panels_suit_any_number_of_axes_and_no_groups(change: dict[str, object]) -> None:
+    suits = any(text.startswith("panel") for text in texts(replace(SMALL, **change)))
+    assert suits == ("taps" in change)
 
 
 @pytest.mark.parametrize("dtype", ["f16", "bf16"])
