@@ -107,8 +107,14 @@ def split_taps(w: Array, block: int) -> list[Array]:
 
 
 def tap_columns(w: Array, block: int) -> Array:
-    """Return the taps that `transform_kernel_columns` does: [panels, taps, channels, outputs]."""
-    return pack_last_axis(w.reshape(*w.shape[:2], -1).transpose(2, 1, 0), block)
+    """Return the taps that `transform_kernel_columns` does: [panels, taps, channels, outputs].
+
+    Kernels of volumes have the channels of one plane behind those of the other.
+    """
+    outputs, channels, *planes = w.shape[:-2]
+    stacked = w.reshape(outputs, channels, prod(planes), TAPS**2).swapaxes(1, 2)
+    rows = stacked.reshape(outputs, prod(planes) * channels, TAPS**2)
+    return pack_last_axis(rows.transpose(2, 1, 0), block)
 
 
 def _transformed(taps: Array, tile: int) -> Array:

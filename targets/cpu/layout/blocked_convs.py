@@ -155,11 +155,10 @@ def build_winograd(
 
     narrow = tensor_of(op.x.type).dtype == "bf16" and fit_f16(kernels(rewriter.constant(op.w)))
     (u,) = transformed_parts(op, tile, split, rewriter, "f16" if narrow else "f32")
-    ends = [
-        pad + cpu.whole_tiles(size, tile) - size
-        for pad, size in zip(op.pads[2:], sizes, strict=True)
-    ]
-    wide = bordered(image, (*op.pads[:2], *ends))
+    ends = [*op.pads[len(sizes) :]]
+    for axis in (-2, -1):
+        ends[axis] += cpu.whole_tiles(sizes[axis], tile) - sizes[axis]
+    wide = bordered(image, (*op.pads[: len(sizes)], *ends))
     more: dict[str, Any] = {"tile": tile, "outputs": outputs, "sizes": tuple(sizes)}
     b = None if op.b is None else cast(op.b, "f32")
     return cpu.BlockedWinogradConv.build(wide, u, b, **more)

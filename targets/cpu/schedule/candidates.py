@@ -17,7 +17,7 @@ def is_possible(schedule: Schedule, product: Product, machine: Machine, error: f
     if schedule.method == WINOGRAD:
         tile = schedule.rows
         allowed = tile == schedule.vectors and ERRORS.get(tile, error + 1) <= error
-        return allowed and product.winograd_suits and min(product.image) >= 2 * tile
+        return allowed and product.winograd_suits and min(product.image[-2:]) >= 2 * tile
     if not fits_registers(machine, schedule.rows, schedule.vectors):
         return False
     if schedule.method == PACKED:

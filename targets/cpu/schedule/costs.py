@@ -6,6 +6,7 @@ FCN and RegNet on a machine with AVX-512; `--tune` measures on the machine at ha
 they are scaled by what a core does while it multiplies.
 """
 
+import math
 from dataclasses import dataclass
 
 from ....dialects.core.machine import ZEN4, Core, Machine
@@ -155,15 +156,18 @@ def _contraction_cost(work: _Work, schedule: Schedule, product: Product, machine
 def _blocked_winograd_cost(tile: int, product: Product, machine: Machine) -> float:
     points = TRANSFORMS[tile].points ** 2
     lanes = machine.lanes(product.bits)
-    rows, columns = (-(-size // tile) for size in product.image)
-    tiles, outputs, channels = rows * columns, product.outputs, product.channels
+    *volume, rows, columns = product.image
+    planes, depth = math.prod(volume), math.prod(product.taps[:-2])
+    across = -(-rows // tile) * -(-columns // tile)
+    tiles, seen = across * planes, across * (planes + depth - 1)
+    outputs, channels = product.outputs, product.channels
     vectors = 4 if outputs >= 4 * lanes else 2
-    multiplied = points * tiles * channels * (outputs // lanes)
+    multiplied = points * tiles * depth * channels * (outputs // lanes)
     loads = multiplied / most_rows(machine, vectors) + multiplied / vectors
-    transformed = tiles * (channels + outputs) / lanes * points / 16
-    kernels = points * outputs * channels * product.bits // 8
+    transformed = (seen * channels + tiles * outputs) / lanes * points / 16
+    kernels = points * outputs * depth * channels * product.bits // 8
     if kernels > kept_bytes(machine):
-        kernels *= -(-tiles // tiles_at_a_time(points, channels))
+        kernels *= -(-seen // tiles_at_a_time(points, channels))
     moved = loading(machine.core) * (LOAD * loads + BLOCKED_TRANSFORM * transformed)
     return multiplied + moved + fetching(machine.core) * FETCH * kernels
 

@@ -49,7 +49,8 @@ class Product:
     @property
     def winograd_suits(self) -> bool:
         """Return whether Winograd's method computes this convolution."""
-        square = self.taps == (TAPS, TAPS)
+        volume = self.blocked and self.fixed
+        square = self.taps[-2:] == (TAPS, TAPS) and (volume or len(self.taps) == 2)
         suits = square and self.plain and self.group == 1
         return suits and (self.dtype == "f32" or (self.blocked and self.is_widened))
 

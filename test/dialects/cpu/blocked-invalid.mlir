@@ -123,6 +123,33 @@ func.func @image_ends_within_a_tile(%x: tensor<1x1x9x10x4xf32>, %u: tensor<1x16x
 
 // -----
 
+func.func @kernels_of_other_planes(%x: tensor<1x1x5x10x10x4xf32>, %u: tensor<1x16x8x8xf32>) {
+  // expected-error @below {{'cpu.blocked_winograd_conv' op weight tensor<1x16x8x8xf32> has 8 channels, must have 12}}
+  %0 = "cpu.blocked_winograd_conv"(%x, %u) {outputs = 4, sizes = array<i64: 3, 7, 8>, tile = 2}
+      : (tensor<1x1x5x10x10x4xf32>, tensor<1x16x8x8xf32>) -> tensor<1x1x3x7x8x4xf32>
+  return
+}
+
+// -----
+
+func.func @more_planes_than_there_are(%x: tensor<1x1x3x10x10x4xf32>, %u: tensor<1x16x4x8xf32>) {
+  // expected-error @below {{'cpu.blocked_winograd_conv' op sizes are (4, 7, 8), must have 3 planes at most}}
+  %0 = "cpu.blocked_winograd_conv"(%x, %u) {outputs = 4, sizes = array<i64: 4, 7, 8>, tile = 2}
+      : (tensor<1x1x3x10x10x4xf32>, tensor<1x16x4x8xf32>) -> tensor<1x1x4x7x8x4xf32>
+  return
+}
+
+// -----
+
+func.func @sizes_of_a_plane_for_a_volume(%x: tensor<1x1x3x10x10x4xf32>, %u: tensor<1x16x4x8xf32>) {
+  // expected-error @below {{'cpu.blocked_winograd_conv' op sizes are (7, 8), must be three for tensor<1x1x3x10x10x4xf32>}}
+  %0 = "cpu.blocked_winograd_conv"(%x, %u) {outputs = 4, sizes = array<i64: 7, 8>, tile = 2}
+      : (tensor<1x1x3x10x10x4xf32>, tensor<1x16x4x8xf32>) -> tensor<1x1x3x7x8x4xf32>
+  return
+}
+
+// -----
+
 func.func @kernels_of_other_tiles(%x: tensor<1x1x10x10x4xf32>, %u: tensor<1x36x4x8xf32>) {
   // expected-error @below {{'cpu.blocked_winograd_conv' op weight is tensor<1x36x4x8xf32>, must hold kernels for each of 16 points}}
   %0 = "cpu.blocked_winograd_conv"(%x, %u) {outputs = 4, sizes = array<i64: 7, 8>, tile = 2}

@@ -49,6 +49,14 @@ func.func @lane_conv(%x: tensor<1x2x8x9x4xf32>, %w: tensor<2x9x2x4xf32>) -> tens
 }
 
 // Seven rows of outputs take four tiles of two, which see ten rows.
+// CHECK-LABEL: func.func @blocked_winograd_volume
+// CHECK:         "cpu.blocked_winograd_conv"{{.*}} : (tensor<1x1x5x10x10x4xf32>, tensor<1x16x12x8xf32>) -> tensor<1x1x3x7x8x4xf32>
+func.func @blocked_winograd_volume(%x: tensor<1x1x5x10x10x4xf32>, %u: tensor<1x16x12x8xf32>) -> tensor<1x1x3x7x8x4xf32> {
+  %0 = "cpu.blocked_winograd_conv"(%x, %u) {outputs = 4, sizes = array<i64: 3, 7, 8>, tile = 2}
+      : (tensor<1x1x5x10x10x4xf32>, tensor<1x16x12x8xf32>) -> tensor<1x1x3x7x8x4xf32>
+  return %0 : tensor<1x1x3x7x8x4xf32>
+}
+
 // CHECK-LABEL: func.func @blocked_winograd_conv
 // CHECK:         "cpu.blocked_winograd_conv"{{.*}} : (tensor<1x1x10x10x4xf32>, tensor<1x16x4x8xf32>) -> tensor<1x1x7x8x4xf32>
 func.func @blocked_winograd_conv(%x: tensor<1x1x10x10x4xf32>, %u: tensor<1x16x4x8xf32>) -> tensor<1x1x7x8x4xf32> {

@@ -254,10 +254,13 @@ def blocked_winograd_conv(pick: Pick) -> Example:
     tile, lanes, sizes = pick.one(2, 4), pick.one(2, 4), pick.ints(2, 1, 9)
     channels, outputs = lanes * pick.between(1, 2), lanes * pick.between(1, 3)
     reach = [cpu.whole_tiles(size, tile) + 2 for size in sizes]
-    x = _blocked_image(pick, channels, lanes, *reach)
-    w = pick.array((outputs, channels, 3, 3), "f32")
+    planes, taps = pick.ints(pick.one(0, 1), 1, 3), pick.between(1, 3)
+    seen = [count + taps - 1 for count in planes]
+    x = _blocked_image(pick, channels, lanes, *seen, *reach)
+    w = pick.array((outputs, channels, *(taps,) * len(planes), 3, 3), "f32")
     u = cpu.transform_kernel_columns(w, tile, lanes * pick.between(1, 2))
     bias = pick.maybe(pick.array((outputs,), "f32"))
+    sizes = (*planes, *sizes)
     return Example((x, u, bias), {"tile": tile, "outputs": outputs, "sizes": sizes})
 
 

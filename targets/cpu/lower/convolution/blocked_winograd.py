@@ -2,9 +2,11 @@
 
 Some tiles are transformed at a time, for all channels; a panel of outputs is then multiplied for
 each point of the transform, with tiles as rows, and transformed back from cache. No lane is idle
-for any number of tiles.
+for any number of tiles. Of a volume, tiles of all planes are transformed together: the rows of a
+product are the tiles of one plane behind the other, and those of its next tap begin a plane later.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial, reduce
@@ -47,9 +49,11 @@ def lower_blocked_winograd_conv(
     b: Buffer | None,
     y: Epilogue,
 ) -> None:
-    height, width = y.shape[2:4]
+    height, width = y.shape[-3:-1]
     tiles = (-(-height // op.tile)) * -(-width // op.tile)
-    most = tiles_at_a_time(u.shape[1], u.shape[2])
+    depth = op.planes_seen(x.tensor)
+    planes = math.prod(x.shape[2:-3])
+    most = max(1, tiles_at_a_time(u.shape[1], u.shape[2] // depth) // planes)
     outputs = op.outputs
     columns = u.shape[3]
     full, rest = divmod(outputs, columns)
@@ -106,22 +110,29 @@ class _Winograd:
     ) -> None:
         self.op, self.kernel, self.x, self.b, self.y = op, kernel, x, b, y
         self.transforms = TRANSFORMS[op.tile]
-        panels, self.points, self.channels, self.columns = u.shape
-        self.u = u.reshape((panels * self.points, self.channels, self.columns))
+        panels, self.points, depth, self.columns = u.shape
+        self.u = u.reshape((panels * self.points, depth, self.columns))
         self.lanes = Lanes(x.shape[-1])
-        self.across = -(-y.shape[3] // op.tile)  # tiles
+        self.across = -(-y.shape[-2] // op.tile)  # tiles
+        self.seen, self.made = (math.prod(image.shape[2:-3]) for image in (x, y))  # planes
+        self.depth = self.seen - self.made + 1, x.shape[1] * self.lanes.width
         # Rows a vector longer: a distance of a power of two would alias in the cache.
         more = self.lanes.width
         self.dtype = compute_dtype(x.dtype)
-        self.v = kernel.private((self.points, most, self.channels + more), self.dtype)
-        self.m = kernel.private((self.points, most, self.columns + more), self.dtype)
+        _, channels = self.depth
+        self.v = kernel.private((self.points, self.seen * most, channels + more), self.dtype)
+        self.m = kernel.private((self.points, self.made * most, self.columns + more), self.dtype)
 
     def transform(self, image: IndexExpr, start: IndexExpr, count: Size) -> None:
         """Store the transforms of some tiles."""
 
-        def tile(number: IndexExpr) -> None:
-            corner = self._corner(start + number)
-            for_each(self.x.shape[1], lambda block: one(number, corner, block))
+        def plane(at: IndexExpr) -> None:
+            for_each(count, lambda number: tile(at, number))
+
+        def tile(at: IndexExpr, number: IndexExpr) -> None:
+            corner = self._corner(at, start + number)
+            row = at * count + number
+            for_each(self.x.shape[1], lambda block: one(row, corner, block))
 
         def one(number: IndexExpr, corner: Sequence[IndexExpr], block: IndexExpr) -> None:
             reach = range(self.transforms.points)
@@ -131,35 +142,45 @@ class _Winograd:
                     value, [IndexExpr(point), number, block * self.lanes.width], self.lanes
                 )
 
-        for_each(count, tile)
+        for_each(self.seen, plane)
 
     def panel(
         self, image: IndexExpr, start: IndexExpr, count: Size, panel: IndexExpr, columns: int
     ) -> None:
         """Multiply some tiles by the kernels of a panel of outputs, and finish these outputs."""
-        tile = fit_tile(
-            self.kernel.machine, self.dtype, count, self.columns, block=self.lanes.width
-        )
+        rows = self.made * count
+        tile = fit_tile(self.kernel.machine, self.dtype, rows, self.columns, block=self.lanes.width)
 
         def point(at: IndexExpr) -> None:
             Contraction(
-                count,
+                rows,
                 columns,
-                (self.channels,),
+                self.depth,
                 self.dtype,
-                lambda rows, r, k: self.v.load([at, rows.first + r, *k]),
-                StoredPanel(self.u, (self.channels,), tile, panel * self.points + at, AHEAD),
+                lambda rows, r, k: self.v.load([at, rows.first + r + k[0] * count, k[1]]),
+                StoredPanel(self.u, self.depth, tile, panel * self.points + at, AHEAD),
                 lambda r, c, value, lanes: self.m.store(value, [at, r, c], lanes),
             ).emit(tile)
 
+        def plane(at: IndexExpr) -> None:
+            def finish(number: IndexExpr) -> None:
+                corner = self._corner(at, start + number)
+                self._finish(image, corner, at * count + number, panel, blocks)
+
+            for_each(count, finish)
+
         for_each(self.points, point)
         blocks = columns // self.lanes.width
-        for_each(count, lambda number: self._finish(image, start, number, panel, blocks))
+        for_each(self.made, plane)
 
     def _finish(
-        self, image: IndexExpr, start: IndexExpr, number: IndexExpr, panel: IndexExpr, blocks: int
+        self,
+        image: IndexExpr,
+        corner: Sequence[IndexExpr],
+        number: IndexExpr,
+        panel: IndexExpr,
+        blocks: int,
     ) -> None:
-        corner = self._corner(start + number)
 
         def block(index: IndexExpr) -> None:
             lane = index * self.lanes.width
@@ -191,11 +212,12 @@ class _Winograd:
         size = self.op.tile
         for number, value in enumerate(values):
             inside = divmod(number, size)
-            place = [at + offset for at, offset in zip(corner, inside, strict=True)]
+            *plane, row, column = corner
+            place = [*plane, row + inside[0], column + inside[1]]
             store = partial(self.y.store, value, [image, block, *place, IndexExpr(0)], self.lanes)
             checks = [
                 index.less(end)
-                for index, offset, end in zip(place, inside, self.op.sizes, strict=True)
+                for index, offset, end in zip(place[-2:], inside, self.op.sizes[-2:], strict=True)
                 if not _is_whole(end, size, offset)
             ]
             if checks:
@@ -203,15 +225,17 @@ class _Winograd:
             else:
                 store()
 
-    def _corner(self, number: IndexExpr) -> list[IndexExpr]:
-        """Return where a tile begins."""
+    def _corner(self, plane: IndexExpr, number: IndexExpr) -> list[IndexExpr]:
+        """Return where a tile of a plane begins."""
         size = self.op.tile
-        return [number // self.across * size, number % self.across * size]
+        place = [number // self.across * size, number % self.across * size]
+        return [plane, *place] if len(self.op.sizes) > 2 else place
 
     def _load(
         self, leading: Sequence[IndexExpr], corner: Sequence[IndexExpr], i: int, j: int
     ) -> Value:
-        return self.x.load([*leading, corner[0] + i, corner[1] + j, IndexExpr(0)], self.lanes)
+        *plane, row, column = corner
+        return self.x.load([*leading, *plane, row + i, column + j, IndexExpr(0)], self.lanes)
 
 
 def _is_whole(end: Size, tile: int, offset: int) -> bool:

@@ -23,9 +23,7 @@ def _place(rows: Rows, r: int, windows: Shape) -> list[IndexExpr]:
 def corners(rows: Rows, taken: range, windows: Shape) -> list[tuple[IndexExpr, IndexExpr]]:
     """Return between which places some rows of a tile are, on each axis."""
     first, last = (_place(rows, r, windows) for r in (taken[0], taken[-1]))
-    if (
-        rows.count > windows[-1]
-    ):  # whole lines, which may be of two planes
+    if rows.count > windows[-1]:  # whole lines, which may be of two planes
         for axis, size in enumerate(windows[1:], 1):
             first[axis], last[axis] = IndexExpr(0), IndexExpr(size - 1)
     return list(zip(first, last, strict=True))

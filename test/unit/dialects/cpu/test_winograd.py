@@ -94,13 +94,20 @@ def test_lanes_see_their_own_group(channels: int) -> None:
 
 
 @pytest.mark.parametrize(("tile", "error"), [(2, 1e-6), (4, 6e-6)])
-@pytest.mark.parametrize("sizes", [(4, 8), (5, 7)])
-def test_blocked_winograd_convolves(tile: int, error: float, sizes: tuple[int, int]) -> None:
-    reach = [cpu.whole_tiles(size, tile) + 2 for size in sizes]
-    x, w, b = normal(2, 8, *reach), normal(12, 8, 3, 3), normal(12)
+@pytest.mark.parametrize(
+    ("sizes", "taps"), [((4, 8), ()), ((5, 7), ()), ((3, 5, 4), (3,)), ((2, 6, 7), (2,))]
+)
+def test_blocked_winograd_convolves(
+    tile: int, error: float, sizes: tuple[int, ...], taps: tuple[int, ...]
+) -> None:
+    *planes, height, width = sizes
+    reach = [cpu.whole_tiles(size, tile) + 2 for size in (height, width)]
+    reach = [*(count + more - 1 for count, more in zip(planes, taps, strict=True)), *reach]
+    x, w, b = normal(2, 8, *reach), normal(12, 8, *taps, 3, 3), normal(12)
     wide = [a.astype(np.float64) for a in (x, w, b)]
-    ones = {"strides": (1, 1), "dilations": (1, 1), "pads": (0,) * 4, "group": 1}
-    plain = tri.Conv(**ones).reference(*wide)[:, :, : sizes[0], : sizes[1]]
+    ones = (1,) * len(sizes)
+    window = {"strides": ones, "dilations": ones, "pads": (0,) * 2 * len(sizes), "group": 1}
+    plain = tri.Conv(**window).reference(*wide)[..., :height, :width]
     u = cpu.transform_kernel_columns(w, tile, 8)
     image = cpu.Block(lanes=4).reference(x)
     y = cpu.BlockedWinogradConv(tile=tile, outputs=12, sizes=sizes).reference(image, u, b)

@@ -239,13 +239,14 @@ def volumes() -> list[Case]:
 def blocked_winograd() -> list[Case]:
     """Tiles that hang over the end of one axis, of the other, of both; a panel that is not full."""
     made: list[Case] = []
-    for sizes in ((8, 12), (7, 14), (14, 9), (9, 33)):
+    for sizes in ((8, 12), (7, 14), (14, 9), (9, 33), (3, 8, 12), (4, 7, 9), (1, 21, 30)):
         # Few channels in tiles of 4: that loses more with each of them.
         for tile, lanes, blocks in ((2, 16, 2), (4, 4, 1)):
             channels, outputs = blocks * lanes, 3 * lanes
-            reach = [cpu.whole_tiles(size, tile) + 2 for size in sizes]
-            image = cpu.Block(lanes=lanes).reference(normal(2, channels, *reach))
-            kernels = normal(outputs, channels, 3, 3) / 16
+            reach = [cpu.whole_tiles(size, tile) + 2 for size in sizes[-2:]]
+            planes = [count + 1 for count in sizes[:-2]]
+            image = cpu.Block(lanes=lanes).reference(normal(2, channels, *planes, *reach))
+            kernels = normal(outputs, channels, *(2,) * len(planes), 3, 3) / 16
             u = cpu.transform_kernel_columns(kernels, tile, 2 * lanes)
             more = {"tile": tile, "outputs": outputs, "sizes": sizes}
             made.append(case(cpu.BlockedWinogradConv, image, u, normal(outputs), **more))
