@@ -66,8 +66,8 @@ def _along(size: Size, made: Size, kernel: int, stride: int, begin: int) -> tupl
 def need_dense_phases(op: tri.ConvTranspose) -> None:
     """Raise NoMatch unless most products with filled-up kernels are of the convolution."""
     kernel = tensor_of(op.w.type).shape[2:]
-    if len(kernel) > 2 or set(op.dilations) != {1}:
-        raise NoMatch("has more than two axes, or dilations")
+    if set(op.dilations) != {1}:
+        raise NoMatch("has dilations")
     taps = cpu.phase_taps(kernel, op.strides)
     products = math.prod(taps) * math.prod(op.strides) / math.prod(kernel)
     if products > WASTE:

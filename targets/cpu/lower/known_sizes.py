@@ -32,6 +32,12 @@ def has_known_kernels(op: cpu.WinogradConv | cpu.BlockedWinogradConv) -> bool:
     return tensor_of(op.u.type).is_static and not is_symbolic(channels)
 
 
+@accepts(cpu.BlockedWinogradConv)
+def has_known_planes(op: cpu.BlockedWinogradConv) -> bool:
+    """Takes only volumes whose number of planes is known at compile time"""
+    return not any(map(is_symbolic, tensor_of(op.x.type).shape[2:-3]))
+
+
 @accepts(tri.Pad)
 def repeats_known_axes(op: tri.Pad) -> bool:
     """Repeats only axes of known sizes in mode 'wrap', reflects also ones longer than a border"""

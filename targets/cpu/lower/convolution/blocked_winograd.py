@@ -51,9 +51,8 @@ def lower_blocked_winograd_conv(
 ) -> None:
     height, width = y.shape[-3:-1]
     tiles = (-(-height // op.tile)) * -(-width // op.tile)
-    depth = op.planes_seen(x.tensor)
     planes = math.prod(x.shape[2:-3])
-    most = max(1, tiles_at_a_time(u.shape[1], u.shape[2] // depth) // planes)
+    most = max(1, tiles_at_a_time(u.shape[1], x.shape[1] * x.shape[-1]) // planes)
     outputs = op.outputs
     columns = u.shape[3]
     full, rest = divmod(outputs, columns)
