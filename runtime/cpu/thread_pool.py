@@ -65,14 +65,14 @@ class Observed:
 class ThreadPool:
     """Hold the threads of the process that run programs besides those that call for it.
 
-    The word `APART` is 0, or the number, from 1 on, of the processor that threads are kept off.
-    Each thread has a line from `ANNOUNCED` on, with what the system calls it in `SYSTEM_ID`.
+    Each thread has a line of words from `ANNOUNCED` on: the job that it announces, the system's
+    name of it while it sleeps, whether it is barred from a processor, and those that it may use
+    otherwise.
     """
 
     LINE = _LINE
     SEQUENCE, JOB, SLEEPERS, BUSY, STOP, ANNOUNCED = range(0, 6 * _LINE, _LINE)
-    APART = STOP + 1
-    SYSTEM_ID = 1
+    ASLEEP, BARRED, PROCESSORS = 1, 2, 3
 
     def __init__(self, code: memoryview, cores: Cores = ()) -> None:
         """Make a pool that runs `code`; its threads are bound to `cores`, if there are any."""

@@ -13,10 +13,9 @@ memory of a job that nobody announces may be freed.
 
 Threads that sleep are woken on other processors than the caller's (`keep_apart`). Linux may put
 them there: it takes an idle processor of a virtual machine for one that its host does not run, and
-then they wait for the caller, who waits for nobody.
+then they wait for the caller, who waits for nobody. Once awake, they may run anywhere again.
 """
 
-from ....runtime.cores import MOST_THREADS
 from ....runtime.cpu.thread_pool import Job, ThreadPool
 
 CHUNKS = 4
@@ -30,7 +29,7 @@ _POLITE_SPINS = 2_000
 _FUTEX, _WAIT, _WAKE = 202, 128, 129
 _EVERYBODY = 2**31 - 1
 _THREAD_ID = 186
-_MASK_BYTES = MOST_THREADS // 8  # of processors
+_MASK_WORDS = ThreadPool.LINE - ThreadPool.PROCESSORS
 
 
 def threads_text() -> str:
@@ -40,6 +39,7 @@ def threads_text() -> str:
 
 _DECLARATIONS = """
 llvm.func @sched_yield() -> i32
+llvm.func @memcpy(!llvm.ptr, !llvm.ptr, i64) -> !llvm.ptr
 llvm.func @sched_getcpu() -> i32
 llvm.func @sched_getaffinity(i32, i64, !llvm.ptr) -> i32
 llvm.func @sched_setaffinity(i32, i64, !llvm.ptr) -> i32
@@ -167,10 +167,11 @@ llvm.func @work(%pool: !llvm.ptr, %thread: i64) {{
   {_number("who", _THREAD_ID)}
   %id = llvm.call @syscall(%who, %pool, %zero, %zero, %zero, %zero, %zero)
       : (i64, !llvm.ptr, i64, i64, i64, i64, i64) -> i64
-  {_word("announced", ThreadPool.SYSTEM_ID, "mine")}
-  {_word("pool", ThreadPool.APART, "kept_apart")}
-  {_store("id", "mine", "seq_cst")}
-  {_store("zero", "kept_apart", "seq_cst")}
+  {_word("announced", ThreadPool.ASLEEP, "asleep")}
+  {_word("announced", ThreadPool.BARRED, "barred")}
+  {_word("announced", ThreadPool.PROCESSORS, "processors")}
+  {_number("bytes", 8 * _MASK_WORDS)}
+  %self = llvm.mlir.constant(0 : i32) : i32
   llvm.br ^wait(%zero, %zero : i64, i64)
 ^wait(%known: i64, %spun: i64):
   {_load("stopped", "stop")}
@@ -186,10 +187,18 @@ llvm.func @work(%pool: !llvm.ptr, %thread: i64) {{
   %tired = llvm.icmp "sgt" %more, %spins : i64
   llvm.cond_br %tired, ^sleep, ^wait(%known, %more : i64, i64)
 ^sleep:
+  {_store("id", "asleep", "seq_cst")}
   %before = llvm.atomicrmw add %sleepers, %one seq_cst : !llvm.ptr, i64
   %slept = llvm.call @syscall(%futex, %sequence, %sleep, %known, %zero, %zero, %zero)
       : (i64, !llvm.ptr, i64, i64, i64, i64, i64) -> i64
   %after = llvm.atomicrmw add %sleepers, %minus_one seq_cst : !llvm.ptr, i64
+  {_store("zero", "asleep", "seq_cst")}
+  {_load("was_barred", "barred", "seq_cst")}
+  %free = llvm.icmp "eq" %was_barred, %zero : i64
+  llvm.cond_br %free, ^wait(%known, %zero : i64, i64), ^restore
+^restore:
+  %bound = llvm.call @sched_setaffinity(%self, %bytes, %processors) : (i32, i64, !llvm.ptr) -> i32
+  {_store("zero", "barred", "seq_cst")}
   llvm.br ^wait(%known, %zero : i64, i64)
 ^announce:
   {_load("job", "current", "seq_cst")}
@@ -222,68 +231,67 @@ llvm.func @work(%pool: !llvm.ptr, %thread: i64) {{
 
 
 def _keep_apart() -> str:
-    """Let the threads of a pool run wherever the caller may, but not where it runs now.
+    """Bar threads of a job that sleep from the caller's processor until they wake.
 
-    Nothing happens if that was done before, or the caller may run nowhere else.
+    What each may use is kept in its line, for it to restore. One that has no other processor, or is
+    barred already, stays as it is.
     """
     return f"""
-llvm.func @keep_apart(%pool: !llvm.ptr) {{
+llvm.func @keep_apart(%pool: !llvm.ptr, %job: !llvm.ptr) {{
   {_number("zero", 0)}
   {_number("one", 1)}
-  {_number("words", _MASK_BYTES // 8)}
-  {_number("bytes", _MASK_BYTES)}
-  %caller = llvm.mlir.constant(0 : i32) : i32
-  {_word("pool", ThreadPool.APART, "apart")}
-  %cpu = llvm.call @sched_getcpu() : () -> i32
-  %here = llvm.sext %cpu : i32 to i64
-  %from = llvm.add %here, %one : i64
-  {_load("before", "apart", "seq_cst")}
-  %known = llvm.icmp "eq" %from, %before : i64
-  llvm.cond_br %known, ^end, ^ask
-^ask:
-  {_store("from", "apart", "seq_cst")}
-  %mask = llvm.alloca %words x i64 : (i64) -> !llvm.ptr
-  %failed = llvm.call @sched_getaffinity(%caller, %bytes, %mask) : (i32, i64, !llvm.ptr) -> i32
-  %told = llvm.icmp "eq" %failed, %caller : i32
-  llvm.cond_br %told, ^clear, ^end
-^clear:
   {_number("six", 6)}
   {_number("low", 63)}
   {_number("all", -1)}
+  {_number("words", _MASK_WORDS)}
+  {_number("bytes", 8 * _MASK_WORDS)}
+  {_number("stride", ThreadPool.LINE)}
+  {_word("pool", ThreadPool.ANNOUNCED, "lines")}
+  {_word("job", Job.THREADS, "team")}
+  %threads = llvm.load %team : !llvm.ptr -> i64
+  %others = llvm.alloca %words x i64 : (i64) -> !llvm.ptr
+  %cpu = llvm.call @sched_getcpu() : () -> i32
+  %here = llvm.zext %cpu : i32 to i64
   %which = llvm.lshr %here, %six : i64
-  %place = llvm.getelementptr %mask[%which] : (!llvm.ptr, i64) -> !llvm.ptr, i64
   %shift = llvm.and %here, %low : i64
   %bit = llvm.shl %one, %shift : i64
-  %others = llvm.xor %bit, %all : i64
-  %with = llvm.load %place : !llvm.ptr -> i64
-  %without = llvm.and %with, %others : i64
-  llvm.store %without, %place : i64, !llvm.ptr
-  llvm.br ^look(%zero, %zero : i64, i64)
-^look(%i: i64, %seen: i64):
-  %at = llvm.getelementptr %mask[%i] : (!llvm.ptr, i64) -> !llvm.ptr, i64
-  %some = llvm.load %at : !llvm.ptr -> i64
-  %any = llvm.or %seen, %some : i64
-  %next = llvm.add %i, %one : i64
-  %more = llvm.icmp "slt" %next, %words : i64
-  llvm.cond_br %more, ^look(%next, %any : i64, i64), ^choose
-^choose:
-  {_word("pool", ThreadPool.ANNOUNCED + ThreadPool.SYSTEM_ID, "ids")}
-  {_number("stride", ThreadPool.LINE)}
-  {_number("most", MOST_THREADS)}
-  %nowhere = llvm.icmp "eq" %any, %zero : i64
-  llvm.cond_br %nowhere, ^end, ^find(%one : i64)
+  %rest = llvm.xor %bit, %all : i64
+  %place = llvm.getelementptr %others[%which] : (!llvm.ptr, i64) -> !llvm.ptr, i64
+  %known = llvm.icmp "ult" %which, %words : i64
+  llvm.cond_br %known, ^find(%one : i64), ^end
 ^find(%thread: i64):
-  %line = llvm.mul %thread, %stride : i64
-  %known_at = llvm.getelementptr %ids[%line] : (!llvm.ptr, i64) -> !llvm.ptr, i64
-  {_load("id", "known_at", "seq_cst")}
-  %is_last = llvm.icmp "eq" %id, %zero : i64
-  llvm.cond_br %is_last, ^end, ^bind
-^bind:
-  %system_id = llvm.trunc %id : i64 to i32
-  %bound = llvm.call @sched_setaffinity(%system_id, %bytes, %mask) : (i32, i64, !llvm.ptr) -> i32
+  %more = llvm.icmp "slt" %thread, %threads : i64
+  llvm.cond_br %more, ^look, ^end
+^look:
+  %apart = llvm.mul %thread, %stride : i64
+  %line = llvm.getelementptr %lines[%apart] : (!llvm.ptr, i64) -> !llvm.ptr, i64
+  {_word("line", ThreadPool.ASLEEP, "asleep")}
+  {_word("line", ThreadPool.BARRED, "barred")}
+  {_word("line", ThreadPool.PROCESSORS, "processors")}
+  {_load("id", "asleep", "seq_cst")}
+  {_load("before", "barred", "seq_cst")}
+  %sleeps = llvm.icmp "ne" %id, %zero : i64
+  %unbarred = llvm.icmp "eq" %before, %zero : i64
+  %wanted = llvm.and %sleeps, %unbarred : i1
+  llvm.cond_br %wanted, ^ask, ^next
+^ask:
+  %name = llvm.trunc %id : i64 to i32
+  %fault = llvm.call @sched_getaffinity(%name, %bytes, %processors) : (i32, i64, !llvm.ptr) -> i32
+  %ignored = llvm.call @memcpy(%others, %processors, %bytes)
+      : (!llvm.ptr, !llvm.ptr, i64) -> !llvm.ptr
+  %old = llvm.load %place : !llvm.ptr -> i64
+  %new = llvm.and %old, %rest : i64
+  llvm.store %new, %place : i64, !llvm.ptr
+  %wide = llvm.sext %fault : i32 to i64
+  %failed = llvm.icmp "ne" %wide, %zero : i64
+  llvm.cond_br %failed, ^end, ^bar
+^bar:
+  {_store("one", "barred", "seq_cst")}
+  %bound = llvm.call @sched_setaffinity(%name, %bytes, %others) : (i32, i64, !llvm.ptr) -> i32
+  llvm.br ^next
+^next:
   %following = llvm.add %thread, %one : i64
-  %others_left = llvm.icmp "slt" %following, %most : i64
-  llvm.cond_br %others_left, ^find(%following : i64), ^end
+  llvm.br ^find(%following : i64)
 ^end:
   llvm.return
 }}"""
@@ -318,7 +326,7 @@ llvm.func @submit(%pool: !llvm.ptr, %job: !llvm.ptr) {{
   %any = llvm.icmp "ne" %asleep, %zero : i64
   llvm.cond_br %any, ^wake, ^run
 ^wake:
-  llvm.call @keep_apart(%pool) : (!llvm.ptr) -> ()
+  llvm.call @keep_apart(%pool, %job) : (!llvm.ptr, !llvm.ptr) -> ()
   {_wake()}
   llvm.br ^run
 ^run:

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from types import SimpleNamespace
@@ -165,33 +165,50 @@ def test_threads_that_sleep_are_woken(counting: Package):
         assert (count(session) == PHASES).all()
 
 
-def wake(session: Session) -> set[frozenset[int]]:
-    """Run a session whose threads sleep; return on which processors each of them may then run."""
-    time.sleep(0.05)
+def come_to(threads: Iterable[int], wanted: set[int]) -> bool:
+    """Tell whether threads may run on some processors, and no others, before ten seconds end."""
+    end = time.monotonic() + 10
+    while any(os.sched_getaffinity(thread) != wanted for thread in threads):
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.01)
+    return True
+
+
+def workers(number: str) -> list[int]:
+    """Return what the system calls threads of pools whose numbers match."""
+    named = (t for t in threading.enumerate() if re.fullmatch(f"trivium-{number}", t.name))
+    return [t.native_id or 0 for t in named]
+
+
+def test_threads_may_run_where_they_could_after_they_were_woken(counting: Package):
+    """They are barred from the caller's processor until they wake, unless it is all they have."""
+    session = Session(counting, threads=3)
     assert (count(session) == PHASES).all()
-    workers = [t for t in threading.enumerate() if re.fullmatch(r"trivium-\d+", t.name)]
-    return {frozenset(os.sched_getaffinity(t.native_id or 0)) for t in workers}
-
-
-def test_threads_that_sleep_are_woken_on_other_processors_than_the_callers(counting: Package):
-    session = Session(counting, threads=3)
     usable = os.sched_getaffinity(0)
-    if len(usable) == 1:
-        pytest.skip("the caller's is the only processor")
-    (allowed,) = wake(session)
-    assert allowed < usable
-    assert len(allowed) == len(usable) - 1
+    for chosen in (usable, {min(usable)}, {max(usable)}):
+        os.sched_setaffinity(0, chosen)
+        try:
+            time.sleep(0.05)
+            assert (count(session) == PHASES).all()
+        finally:
+            os.sched_setaffinity(0, usable)
+        assert come_to(workers(r"\d+"), usable)
 
 
-def test_threads_of_a_caller_that_has_one_processor_are_not_kept_off_it(counting: Package):
-    session = Session(counting, threads=3)
-    usable = os.sched_getaffinity(0)
-    before = wake(session)
-    os.sched_setaffinity(0, {min(usable)})
+def test_a_thread_that_is_bound_by_others_stays_bound(counting: Package):
+    session = Session(counting, threads=2)
+    assert (count(session) == PHASES).all()
+    (worker,), usable = workers("1"), os.sched_getaffinity(0)
+    assert come_to([worker], usable)
+    os.sched_setaffinity(worker, {max(usable)})
     try:
-        assert wake(session) == before
+        for _ in range(3):
+            time.sleep(0.05)
+            assert (count(session) == PHASES).all()
+        assert come_to([worker], {max(usable)})
     finally:
-        os.sched_setaffinity(0, usable)
+        os.sched_setaffinity(worker, usable)
 
 
 def in_child(work: Callable[[], bool]) -> bool:
