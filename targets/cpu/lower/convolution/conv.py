@@ -44,10 +44,10 @@ def lower_conv(
         x.shape[2:], y.shape[2:], w.shape[2:], op.strides, op.pads[: len(op.strides)], op.dilations
     )
     if op.is_depthwise:
-        if len(axes) == 1:
-            x, w, y = _one_line(x), _one_line(w), y.reshape(_with_line(y.shape))
-            axes = [LINE, *axes]
         if depthwise.suits(axes):
+            while len(axes) < 3:
+                x, w, y = _one_line(x), _one_line(w), y.reshape(_with_line(y.shape))
+                axes = [LINE, *axes]
             Depthwise(kernel, x, w, b, y, axes, compute_dtype(x.dtype)).emit()
         else:
             slide_windows(kernel, x, w, b, y, axes)
@@ -119,12 +119,12 @@ def emit_convolution(
 
 
 def _one_line(images: Buffer) -> Buffer:
-    """View images of one axis, or kernels for them, as images of two axes with one line."""
+    """View images, or kernels for them, as images of one more axis, the first, of size 1."""
     return images.reshape(_with_line(images.shape))
 
 
 def _with_line(shape: Shape) -> Shape:
-    return (*shape[:-1], 1, shape[-1])
+    return (*shape[:2], 1, *shape[2:])
 
 
 def row_bias(bias: Buffer | None, group: IndexExpr) -> Callable[[IndexExpr], Value] | None:

@@ -2,6 +2,7 @@
 
 A channel is copied with its padding first; for stride 2, even and odd columns are separated. All
 loads are then contiguous and unmasked. A tile is a few rows of one vector, which share their loads.
+Of a volume, the planes that windows see are kept: each takes the place of one that is seen no more.
 """
 
 from collections.abc import Sequence
@@ -12,7 +13,7 @@ from .....dialects.core.tensor import Shape
 from ...kernels.buffer import Buffer, Lanes, tail_mask, zero
 from ...kernels.builder import KernelBuilder
 from ...kernels.epilogue import Epilogue, each_vector
-from ...kernels.index import IndexExpr, for_each, least
+from ...kernels.index import IndexExpr, for_each, least, when_else
 from ...kernels.loops import each
 from ...kernels.products.contraction import splat
 from ...kernels.runs import Rows, cut_rows
@@ -20,18 +21,21 @@ from ...kernels.value import Value
 from ...kernels.windows import Axis, inside_axis
 from .winograd_tiles import deal
 
+Weights = Sequence[Sequence[Value]]
+"""The factors of a plane of a kernel, by rows and columns, in all lanes."""
+
 ROWS = 4
 """Rows of a tile: with the kernel, they fit in the registers up to windows of five by five."""
 
 
 def suits(axes: Sequence[Axis]) -> bool:
     """Return whether the template knows such windows."""
-    return len(axes) == 2 and axes[1].stride in (1, 2)
+    return axes[-1].stride in (1, 2)
 
 
 @dataclass(frozen=True)
 class Depthwise:
-    """Convolve every channel with its own kernel, by windows that `suits` accepts."""
+    """Convolve every channel with its own kernel, by windows of three axes that `suits` accepts."""
 
     kernel: KernelBuilder
     x: Buffer
@@ -43,41 +47,71 @@ class Depthwise:
 
     def emit(self) -> None:
         """Emit the loops over channels, and over tiles of each."""
-        plane = self.kernel.private(self._plane_shape(), self.dtype)
-        each_vector(plane.shape, self._width, lambda at, lanes: self._clear(plane, at, lanes))
-        each(self.y.shape[:2], lambda at: self._channel(plane, at))
+        planes = self.kernel.private((self._kept, *self._plane_shape()), self.dtype)
+        each_vector(planes.shape, self._width, lambda at, lanes: self._clear(planes, at, lanes))
+        each(self.y.shape[:2], lambda at: self._channel(planes, at))
 
     @property
     def _width(self) -> int:
         return self.kernel.lanes(self.dtype)
 
+    @property
+    def _kept(self) -> int:
+        """The number of planes from the first to the last that a window sees."""
+        return (self.w.shape[2] - 1) * self.axes[0].dilation + 1
+
     def _plane_shape(self) -> Shape:
-        """Return the shape of a padded channel: one part for each column of a stride."""
-        heights, widths = self.y.shape[2:]
-        rows, columns = self.w.shape[2:]
-        down, across = self.axes
+        """Return the shape of a padded plane: one part for each column of a stride."""
+        heights, widths = self.y.shape[3:]
+        rows, columns = self.w.shape[3:]
+        _, down, across = self.axes
         height = (heights - 1) * down.stride + (rows - 1) * down.dilation + 1
         reach = (columns - 1) * across.dilation // across.stride
         vectors = -(-widths // self._width) + -(-reach // self._width)
         return across.stride, height, vectors * self._width
 
-    def _channel(self, plane: Buffer, at: list[IndexExpr]) -> None:
-        batch, channel = at
-        self._copy(plane, at)
-        weights = self._weights(channel)
-        bias = zero(self.dtype) if self.b is None else self.b.load([channel])
-        runs = cut_rows(self.y.shape[2], 1, ROWS)
+    def _channel(self, planes: Buffer, at: list[IndexExpr]) -> None:
+        stride, kept = self.axes[0].stride, self._kept
+        fresh = min(stride, kept)
+        weights = self._weights(at[1])
+        bias = zero(self.dtype) if self.b is None else self.b.load([at[1]])
+
+        def copy(number: IndexExpr) -> None:
+            self._copy(planes.part([number % kept]), [*at, number - self.axes[0].begin])
+
+        def windows(z: IndexExpr) -> None:
+            first = z * stride
+            for_each(fresh, lambda i: copy(first + (kept - fresh) + i))
+            self._plane(planes, first, weights, bias, [*at, z])
+
+        for_each(kept - fresh, copy)
+        for_each(self.y.shape[2], windows)
+
+    def _plane(
+        self,
+        planes: Buffer,
+        first: IndexExpr,
+        weights: Sequence[Weights],
+        bias: Value,
+        at: list[IndexExpr],
+    ) -> None:
+        """Compute a plane of results, which sees the planes from `first` on."""
+        apart, kept = self.axes[0].dilation, self._kept
+        seen = [planes.part([(first + t * apart) % kept]) for t in range(len(weights))]
+        runs = cut_rows(self.y.shape[3], 1, ROWS)
 
         def columns(start: IndexExpr, lanes: Lanes) -> None:
             def tile(rows: Rows) -> None:
                 sums = [splat(bias, lanes.width)] * rows.count
-                for r, total in enumerate(self._tile(plane, weights, rows.first, start, sums)):
-                    self.y.store(total, [batch, channel, rows.first + r, start], lanes)
+                for plane, factors in zip(seen, weights, strict=True):
+                    sums = self._tile(plane, factors, rows.first, start, sums)
+                for r, total in enumerate(sums):
+                    self.y.store(total, [*at, rows.first + r, start], lanes)
 
             for run in runs:
                 run.each(tile)
 
-        width = self.y.shape[3]
+        width = self.y.shape[4]
         full = width - width % self._width
         for_each(full, lambda start: columns(start, Lanes(self._width)), step=self._width)
         rest = width - full
@@ -87,25 +121,43 @@ class Depthwise:
 
         for_each(least(rest, 1), tail)
 
-    def _weights(self, channel: IndexExpr) -> list[list[Value]]:
-        rows, columns = self.w.shape[2:]
-        return [
-            [
-                splat(self.w.load([channel, IndexExpr(0), IndexExpr(i), IndexExpr(j)]), self._width)
-                for j in range(columns)
-            ]
-            for i in range(rows)
-        ]
+    def _weights(self, channel: IndexExpr) -> list[Weights]:
+        def factor(*tap: int) -> Value:
+            place = [channel, IndexExpr(0), *map(IndexExpr, tap)]
+            return splat(self.w.load(place), self._width)
+
+        deep, rows, columns = map(range, self.w.shape[2:])
+        return [[[factor(t, i, j) for j in columns] for i in rows] for t in deep]
 
     def _clear(self, plane: Buffer, at: Sequence[IndexExpr], lanes: Lanes | None) -> None:
         plane.store(zero(self.dtype, lanes), at, lanes)
 
     def _copy(self, plane: Buffer, at: Sequence[IndexExpr]) -> None:
-        """Copy the rows of a channel that windows read; rows of padding remain zero."""
-        down = self.axes[0]
+        """Copy the rows of a plane that windows read; rows of padding remain zero."""
+        deep, down, _ = self.axes
         first = max(down.begin, 0)
         stop = least(down.begin + down.size, plane.shape[1])
-        for_each(stop, lambda row: self._copy_line(plane, at, row), start=first)
+
+        def copy() -> None:
+            for_each(stop, lambda row: self._copy_line(plane, at, row), start=first)
+
+        if not deep.padded:
+            copy()
+            return
+        # What was in place of a plane beyond the ends goes, all of it.
+        inside = at[2].within(0, deep.size)
+        when_else(inside, copy, lambda: self._clear_all(plane))
+
+    def _clear_all(self, plane: Buffer) -> None:
+        parts, height, width = plane.shape
+
+        def line(part: IndexExpr, row: IndexExpr) -> None:
+            def vector(column: IndexExpr) -> None:
+                self._clear(plane, [part, row, column], Lanes(self._width))
+
+            for_each(width, vector, step=self._width)
+
+        for_each(parts, lambda part: for_each(height, lambda row: line(part, row)))
 
     def _copy_line(self, plane: Buffer, at: Sequence[IndexExpr], row: IndexExpr) -> None:
         def move(column: IndexExpr, masked: bool = False) -> None:
@@ -124,7 +176,7 @@ class Depthwise:
 
     def _lies_inside(self, column: int) -> bool:
         """Return whether a vector of a padded row, for each part, is all input."""
-        across = self.axes[1]
+        across = self.axes[2]
         first = column * across.stride - across.begin
         return first >= 0 and first + self._width * across.stride <= across.size
 
@@ -136,7 +188,7 @@ class Depthwise:
         column: IndexExpr,
         masked: bool,
     ) -> None:
-        down, across = self.axes
+        _, down, across = self.axes
         width = self._width * across.stride
         place = column * across.stride - across.begin
         mask = inside_axis(place, width, across) if masked else None
@@ -147,13 +199,13 @@ class Depthwise:
     def _tile(
         self,
         plane: Buffer,
-        weights: Sequence[Sequence[Value]],
+        weights: Weights,
         first: IndexExpr,
         start: IndexExpr,
         sums: list[Value],
     ) -> list[Value]:
         """Add up the taps of some rows of one vector; loads each vector of the input once."""
-        down, across = self.axes
+        _, down, across = self.axes
         sums = list(sums)
         lines = {
             r * down.stride + i * down.dilation
