@@ -1,6 +1,6 @@
 """Execute IR by the `reference` of each op: slow and exact; compiled code is tested against it."""
 
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, cast
 
@@ -184,6 +184,7 @@ class ConstantEvaluator:
         self.budget = budget
         self.growth = growth
         self._known: dict[ir.Value, Array | None] = {}
+        self._constant: dict[ir.Value, bool] = {}
 
     def __call__(self, value: ir.Value) -> Array | None:
         if (name := _weight_name(value)) is not None:
@@ -195,19 +196,26 @@ class ConstantEvaluator:
         """Report whether a value can be computed, without computing it."""
         if (name := _weight_name(value)) is not None:
             return name in self.weights
-        pending, seen = [value], {value}
-        while pending:
-            current = pending.pop()
-            op = self._evaluated(current)
-            if op is None or self._lacks(op):
+        # The values on the way to one that is none are none either: each is looked at once.
+        path: list[tuple[ir.Value, Iterator[ir.Value]]] = []
+        current: ir.Value | None = value
+        while current is not None:
+            if self._constant.get(current) is None:
+                op = self._evaluated(current)
+                self._constant[current] = op is not None and not self._lacks(op)
+                path.append((current, iter(op.operation.operands if op is not None else ())))
+            if not self._constant[current]:
+                self._constant.update((each, False) for each, _ in path)
                 return False
-            pending += [v for v in op.operation.operands if v not in seen]
-            seen.update(op.operation.operands)
+            current = None
+            while path and (current := next(path[-1][1], None)) is None:
+                path.pop()
         return True
 
     def forget(self) -> None:
         """Drop the cache: after IR was changed, handles may be stale."""
         self._known.clear()
+        self._constant.clear()
 
     def _lacks(self, op: Op) -> bool:
         return op.op_name == WEIGHT and op.attributes["name"] not in self.weights

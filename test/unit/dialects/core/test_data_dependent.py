@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from trivium.dialects import tri as tri
 from trivium.dialects.core.errors import Invalid
 from trivium.dialects.core.interpret import ConstantEvaluator, run
 from trivium.dialects.core.mlir import new_context
