@@ -17,7 +17,7 @@ from .....dialects.core.tensor import Shape
 from .....dialects.cpu.packing import even_split
 from ...schedule.tiles import Tile
 from ..buffer import Buffer, Lanes, tail_mask, vector, zero
-from ..index import Carried, IndexExpr, Span, greatest, is_equal
+from ..index import Carried, IndexExpr, Span, greatest, is_equal, when
 from ..loops import Piece, Section, each, spread
 from ..runs import Rows, Run, cut_rows
 from ..value import Value
@@ -48,11 +48,12 @@ class Contraction:
     `left` loads the element of row `r` of a tile at a depth. `initial` loads the initial sum of a
     row, `bias` those of columns; `finish` stores the sums, for which `touch` may prefetch memory;
     `finish_row` is given what it returned for a row of a tile. At each depth, `ahead` may prefetch
-    elements of later depths. `left` stores at most `block` rows together (those of a tile by
-    default): whole units of `unit` rows, or a part of one. Up to `once` rows read a panel once,
-    though they may be more than a tile has: it comes from far. `dtype` is the type of the sums;
-    `multiply` emits a multiply-add. `seen` returns the part of the depth that counts for some of
-    the rows that are stored together: the elements of others are zero there.
+    elements of later depths. Panels that begin at the column `reach` or behind it are passed over.
+    `left` stores at most `block` rows together (those of a tile by default): whole units of `unit`
+    rows, or a part of one. Up to `once` rows read a panel once, though they may be more than a tile
+    has: it comes from far. `dtype` is the type of the sums; `multiply` emits a multiply-add. `seen`
+    returns the part of the depth that counts for some of the rows that are stored together: the
+    elements of others are zero there.
     """
 
     rows: Size
@@ -72,6 +73,7 @@ class Contraction:
     multiply: Multiply = multiply_add
     seen: Callable[[Rows, range], Sequence[Size | Span]] | None = None
     finish_row: FinishRow | None = None
+    reach: IndexExpr | None = None
 
     def emit(self, tile: Tile) -> None:
         """Emit independent iterations over panels and tiles."""
@@ -133,7 +135,13 @@ class Contraction:
                 fetch = self.panel.fetch_next(start, i + before, blocks)
                 run.emit(i, lambda rows: self._block(tile, rows, start, masks, fetch))
 
-            pieces.append(Piece(run.count, block))
+            def wanted(i: IndexExpr, block: Callable[[IndexExpr], None] = block) -> None:
+                if self.reach is None:
+                    block(i)
+                else:
+                    when(start.less(self.reach), lambda: block(i))
+
+            pieces.append(Piece(run.count, wanted))
             before += run.count
         return pieces
 

@@ -34,6 +34,7 @@ class Factors:
     """
 
     multiply: Multiply = staticmethod(multiply_add)
+    together = 1  # values, and weights, that are multiplied at once
 
     def __init__(self, kernel: KernelBuilder, q: Buffer, k: Buffer, v: Buffer, rows: int) -> None:
         self.kernel, self.q = kernel, q
@@ -80,7 +81,7 @@ class PairFactors(Factors):
     def _allocate(self, keys: Sequence[Size], values: Buffer, rows: int) -> None:
         count, inner = keys
         width = values.shape[1]
-        pairs = PRODUCTS[PAIR].count
+        self.together = pairs = PRODUCTS[PAIR].count
         self.multiply = choose_dot(self.kernel.machine, PAIR)
         self.keys = private_rows(self.kernel, inner // pairs, count, VNNI)
         self.values = private_rows(self.kernel, ceildiv(count, pairs), width, VNNI)

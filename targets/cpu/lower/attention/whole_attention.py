@@ -18,7 +18,7 @@ from ...kernels.buffer import Buffer, Lanes
 from ...kernels.builder import KernelBuilder
 from ...kernels.epilogue import Epilogue
 from ...kernels.functions.falling_exp import falling_exp
-from ...kernels.index import IndexExpr, carry, for_each, greatest, place_dtype
+from ...kernels.index import IndexExpr, Span, carry, for_each, greatest, place_dtype
 from ...kernels.loops import Piece, Section, cut, spread
 from ...kernels.products.contraction import Contraction, splat
 from ...kernels.products.panels import DirectPanel
@@ -59,6 +59,7 @@ def lower_attention(
         y.reshape((batch, heads, queries, v.shape[-1])),
         op.scale,
         _masked(op, flat, queries, keys),
+        op.causal,
     )
     spread(work.section())
 
@@ -96,7 +97,8 @@ def _block(machine: Machine, queries: Size, k: Buffer, v: Buffer) -> int:
 class WholeAttention:
     """Attend from blocks of queries of a head to all of its keys, which are transposed before.
 
-    Queries are [batch, heads, length, size], keys and values have the same or fewer heads.
+    Queries are [batch, heads, length, size], keys and values have the same or fewer heads. With
+    `causal`, a block passes over the keys behind its last query.
     """
 
     def __init__(
@@ -108,8 +110,9 @@ class WholeAttention:
         y: Epilogue,
         scale: float,
         mask: Mask,
+        causal: bool,
     ) -> None:
-        self.kernel, self.scale, self.mask = kernel, scale, mask
+        self.kernel, self.scale, self.mask, self.causal = kernel, scale, mask, causal
         self.q, self.k, self.v, self.y = q, k, v, y
         self.queries, self.keys = q.shape[-2], k.shape[-2]
         self.block = _block(kernel.machine, self.queries, k, v)
@@ -145,13 +148,16 @@ class WholeAttention:
     def _rows(self, at: Sequence[IndexExpr], first: IndexExpr, count: Size) -> None:
         none = self.highest.identity(self.lanes)
         for_each(count, lambda i: self._store_row(self.tops, i, none))
-        self._score(at, first, count)
+        end = (first + count).minimum(self.keys) if self.causal else IndexExpr(self.keys)
+        self._score(at, first, count, end)
         self._reduce_rows(self.highest, self.tops, count, self._shift)
-        for_each(count, self._exponentiate)
+        for_each(count, lambda row: self._exponentiate(row, end))
         self._reduce_rows(self.total, self.sums, count, self._factor)
-        self._mix(at, first, count)
+        self._mix(at, first, count, end)
 
-    def _score(self, at: Sequence[IndexExpr], first: IndexExpr, count: Size) -> None:
+    def _score(
+        self, at: Sequence[IndexExpr], first: IndexExpr, count: Size, end: IndexExpr
+    ) -> None:
         """Store the scores of some queries, and the highest ones of each, lane by lane."""
 
         def finish(i: IndexExpr, j: IndexExpr, value: Value, lanes: Lanes) -> Value:
@@ -176,10 +182,14 @@ class WholeAttention:
             finish,
             multiply=factors.multiply,
             finish_row=keep_highest,
+            reach=end if self.causal else None,
         ).emit(choose_tile(self.kernel.machine, self.dtype, count, self.keys))
 
-    def _exponentiate(self, row: IndexExpr) -> None:
-        """Store the exponentials of the scores of a query, and sums of these."""
+    def _exponentiate(self, row: IndexExpr, end: IndexExpr) -> None:
+        """Store the exponentials of the scores of a query, and sums of these.
+
+        Those of whole vectors are stored: scores from `end` on are -inf there.
+        """
         scores, weights = self.factors.scores, self.factors.weights
         top = splat(self.scales.load([row]), self.lanes)
 
@@ -190,7 +200,7 @@ class WholeAttention:
             return [now[0] + power]
 
         start = [self.total.identity(self.lanes)]
-        (total,) = carry(self.factors.padded, start, step, step=self.lanes)
+        (total,) = carry(end, start, step, step=self.lanes)
         self._store_row(self.sums, row, total)
 
     def _shift(self, highest: Value) -> Value:
@@ -216,13 +226,14 @@ class WholeAttention:
     def _store_row(self, vectors: Buffer, row: IndexExpr, value: Value) -> None:
         vectors.store(value, [row, IndexExpr(0)], Lanes(self.lanes))
 
-    def _mix(self, at: Sequence[IndexExpr], first: IndexExpr, count: Size) -> None:
+    def _mix(self, at: Sequence[IndexExpr], first: IndexExpr, count: Size, end: IndexExpr) -> None:
         def finish(i: IndexExpr, j: IndexExpr, value: Value, lanes: Lanes) -> None:
             scaled = value * splat(self.scales.load([i]), lanes.width)
             self.y.store(scaled, [*at, first + i, j], lanes)
 
         factors = self.factors
         depth, width = factors.values.shape
+        seen = Span(IndexExpr(0), (end + (factors.together - 1)) // factors.together)
         Contraction(
             count,
             width,
@@ -232,4 +243,5 @@ class WholeAttention:
             DirectPanel(factors.values),
             finish,
             multiply=factors.multiply,
+            seen=lambda rows, taken: (seen,),
         ).emit(choose_wide_tile(self.kernel.machine, self.dtype, count, width))

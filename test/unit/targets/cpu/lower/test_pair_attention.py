@@ -46,7 +46,8 @@ def cases() -> list[Case]:
     added = np.where(keep, RANDOM.standard_normal(keep.shape), -math.inf).astype(np.float32)
     shared = (4, 9, 16), (2, 21, 16), 16
     made += [attention(*shared, masks=[mask]) for mask in (added, added.astype(BF16))]
-    made.append(attention((2, 45, 16), (2, 45, 16), 16, causal=True))
+    for queries, keys in ((45, 45), (130, 131), (97, 33)):
+        made.append(attention((2, queries, 16), (2, keys, 16), 16, causal=True))
     made.append(attention(*shared, masks=[keep, added], fills=(-2.5,)))
     return made
 
