@@ -19,7 +19,7 @@ from .loops import Piece, Section, cut, each, spread
 from .transposition import contiguous_axis, copy_transposed
 from .value import Value, constant_of, element_type
 
-DISTANT = 512 << 10
+DISTANT = 128 << 10
 """Bytes from which on a result is not expected in the near caches, at likely sizes."""
 
 Reader = Callable[[list[IndexExpr]], Value]
@@ -86,11 +86,16 @@ class Epilogue(GroupEpilogue[KernelBuilder, Buffer, Buffer]):
         for result, out in self.outputs.items():
             out.store(known[result], indices, lanes)
 
+    @property
+    def reads_far(self) -> bool:
+        """Whether `store` reads memory that is not expected in the near caches."""
+        return any(map(_is_far, self.leaves.values()))
+
     def prefetch(self, indices: Sequence[IndexExpr]) -> None:
         """Prefetch the memory that `store` will access, of buffers that outgrow the near caches."""
-        for buffer in (*self.leaves.values(), *self.outputs.values()):
-            if buffer.strides[-1] == 1 and likely(buffer.tensor.size_bytes) >= DISTANT:
-                buffer.prefetch(buffer.position(indices), writes=buffer in self.outputs.values())
+        outputs = self.outputs.values()
+        for buffer in filter(_is_far, (*self.leaves.values(), *outputs)):
+            buffer.prefetch(buffer.position(indices), writes=buffer in outputs, level=1)
 
     def emit_elementwise(self, read: Reader) -> None:
         """Emit a loop nest that computes each element by `read`, one at a time."""
@@ -137,6 +142,12 @@ class Epilogue(GroupEpilogue[KernelBuilder, Buffer, Buffer]):
         buffer = self.kernel.scratch(self.shape, dtype)
         write(buffer)
         self.emit_copy(buffer)
+
+
+def _is_far(buffer: Buffer) -> bool:
+    """Return whether rows of a buffer are expected in distant memory; repeated ones are not."""
+    strides = buffer.strides
+    return strides[-1:] == (1,) and 0 not in strides and likely(buffer.tensor.size_bytes) >= DISTANT
 
 
 def each_vector(

@@ -11,6 +11,8 @@ from ....dialects.core.mlir import ir, upstream
 from ....dialects.core.sizes.atoms import Size, is_symbolic
 from ....dialects.core.sizes.dim import ceildiv, floordiv, highest, lowest
 from ....dialects.core.sizes.limits import at_least
+from ....dialects.core.tensor import Shape
+from ...memory.strides import row_major
 from .record import current_record, emitted, mark_of
 from .value import Value, element_type
 
@@ -185,6 +187,14 @@ def unravel(linear: IndexExpr, shape: Sequence[int]) -> list[IndexExpr]:
         inner.append(linear % size)
         linear = linear // size
     return [linear, *reversed(inner)]
+
+
+def ravel(indices: Sequence[IndexExpr], shape: Shape) -> IndexExpr:
+    """Return the row-major position of an index of each dimension."""
+    position = IndexExpr(0)
+    for index, stride in zip(indices, row_major(shape), strict=True):
+        position = position + index * stride
+    return position
 
 
 def for_each(

@@ -17,7 +17,7 @@ from .....dialects.core.tensor import Shape
 from .....dialects.cpu.packing import even_split
 from ...schedule.tiles import Tile
 from ..buffer import Buffer, Lanes, tail_mask, vector, zero
-from ..index import Carried, IndexExpr, Span, greatest, is_equal, when
+from ..index import Carried, IndexExpr, Span, greatest, is_equal, ravel, when
 from ..loops import Piece, Section, each, spread
 from ..runs import Rows, Run, cut_rows
 from ..value import Value
@@ -46,9 +46,10 @@ class Contraction:
     """Describe a contraction: y[row, column] = Σ left(row, depth) * panel(depth, column).
 
     `left` loads the element of row `r` of a tile at a depth. `initial` loads the initial sum of a
-    row, `bias` those of columns; `finish` stores the sums, for which `touch` may prefetch memory;
-    `finish_row` is given what it returned for a row of a tile. At each depth, `ahead` may prefetch
-    elements of later depths. Panels that begin at the column `reach` or behind it are passed over.
+    row, `bias` those of columns; `finish` stores the sums; `finish_row` is given what it returned
+    for a row of a tile. At each depth, `ahead` may prefetch elements of later depths, and `touch`
+    the memory for which `finish` will be called at a row and a column, one vector after the other.
+    Panels that begin at the column `reach` or behind it are passed over.
     `left` stores at most `block` rows together (those of a tile by default): whole units of `unit`
     rows, or a part of one. Up to `once` rows read a panel once, though they may be more than a tile
     has: it comes from far. `dtype` is the type of the sums; `multiply` emits a multiply-add. `seen`
@@ -164,10 +165,6 @@ class Contraction:
         masks: Sequence[Lanes],
         fetch: Fetch | None,
     ) -> None:
-        if self.touch is not None:
-            for r in taken:
-                for v, lanes in enumerate(masks):
-                    self.touch(rows.first + r, start + v * lanes.width)
         sums = self.accumulate(rows, taken, start, masks, fetch)
         for number, r in enumerate(taken):
             stored: list[Value | None] = []
@@ -195,6 +192,9 @@ class Contraction:
                 fetch(depth)
             if self.ahead is not None:
                 self.ahead(rows, depth)
+            if self.touch is not None:
+                r, v = self._touched(depth, len(taken), len(masks))
+                self.touch(rows.first + taken.start + r, start + v * masks[0].width)
             out: list[Value] = []
             for number, r in enumerate(taken):
                 factor = splat(self.left(rows, r, depth), masks[0].width)
@@ -205,6 +205,16 @@ class Contraction:
         sums = self._start(rows, taken, start, masks)
         depth = self.depth if self.seen is None else self.seen(rows, taken)
         return self.panel.each_row(depth, start, masks, sums, step)
+
+    def _touched(
+        self, depth: Sequence[IndexExpr], rows: int, vectors: int
+    ) -> tuple[IndexExpr, IndexExpr]:
+        """Return which row and vector of a tile is touched at a depth: one after the other.
+
+        All at once, prefetches would wait for each other, and what is multiplied for them.
+        """
+        step = ravel(depth, self.depth)
+        return (step // vectors).minimum(rows - 1), step % vectors
 
     def _start(
         self, rows: Rows, taken: range, start: IndexExpr, masks: Sequence[Lanes]

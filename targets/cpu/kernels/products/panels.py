@@ -9,11 +9,10 @@ from .....dialects.core.sizes.limits import bounds
 from .....dialects.core.sizes.substitution import likely
 from .....dialects.core.tensor import DTYPES, Shape
 from ....kernels.conversion import convert
-from ....memory.strides import row_major
 from ...schedule.tiles import Tile
 from ..buffer import LINE, Buffer, Lanes
 from ..builder import KernelBuilder
-from ..index import Carried, IndexExpr, Span, carry_nest, for_each, greatest, least
+from ..index import Carried, IndexExpr, Span, carry_nest, for_each, greatest, least, ravel
 from ..value import Value
 
 Fetch = Callable[[Sequence[IndexExpr]], None]
@@ -135,7 +134,7 @@ class StoredPanel(Panel):
         place = start * size
         if self.tile.columns != columns:
             place = (start // columns) * (size * columns) + start % columns
-        row = place + self._row(depth) * columns
+        row = place + ravel(depth, self.depth) * columns
         flat = self.panels.reshape((self.panels.tensor.size,))
         # Whole vectors, also where the result ends: the last panel is filled up.
         plain = Lanes(masks[0].width)
@@ -156,7 +155,7 @@ class StoredPanel(Panel):
             return None
         share = ceildiv(columns, tiles)
         first = (start + columns) * size + tile * (size * share)
-        return lambda depth: self.panels.prefetch(first + self._row(depth) * share)
+        return lambda depth: self.panels.prefetch(first + ravel(depth, self.depth) * share)
 
     def _fetch_later(self, start: IndexExpr, tile: IndexExpr, tiles: Size) -> Fetch:
         """Prefetch a share of the next panel; if there is one tile only, what it reads later."""
@@ -168,19 +167,13 @@ class StoredPanel(Panel):
         first = start * size + later + tile * (size * share)
 
         def fetch(depth: Sequence[IndexExpr]) -> None:
-            self.panels.prefetch_run(first + self._row(depth) * share, columns)
+            self.panels.prefetch_run(first + ravel(depth, self.depth) * share, columns)
 
         return fetch
 
     @property
     def _streams(self) -> bool:
         return likely(self.panels.tensor.size_bytes) >= STREAMED
-
-    def _row(self, depth: Sequence[IndexExpr]) -> IndexExpr:
-        row = IndexExpr(0)
-        for index, stride in zip(depth, row_major(self.depth), strict=True):
-            row = row + index * stride
-        return row
 
 
 ROWS_AHEAD = 24
