@@ -87,9 +87,11 @@ class Epilogue(GroupEpilogue[KernelBuilder, Buffer, Buffer]):
             out.store(known[result], indices, lanes)
 
     @property
-    def reads_far(self) -> bool:
-        """Whether `store` reads memory that is not expected in the near caches."""
-        return any(map(_is_far, self.leaves.values()))
+    def touch(self) -> Callable[[IndexExpr, IndexExpr], None] | None:
+        """Return what prefetches for a row and a column, or None where all that is read is near."""
+        if not any(map(_is_far, self.leaves.values())):
+            return None
+        return lambda row, column: self.prefetch([row, column])
 
     def prefetch(self, indices: Sequence[IndexExpr]) -> None:
         """Prefetch the memory that `store` will access, of buffers that outgrow the near caches."""

@@ -41,6 +41,7 @@ def lower_dot_mat_mul(
         vnni_rows(kernel, a.reshape((rows, depth)), products),
         StoredPanel(w, (w.shape[1],), tile),
         finish,
+        touch=epilogue.touch,
         once=tile.rows,
         multiply=choose_dot(kernel.machine, a.dtype, op.signed),
     ).emit(tile)

@@ -65,9 +65,6 @@ def _emit(
     def finish(i: IndexExpr, j: IndexExpr, value: Value, lanes: Lanes) -> None:
         epilogue.store(value, [i, j], lanes)
 
-    def touch(i: IndexExpr, j: IndexExpr) -> None:
-        epilogue.prefetch([i, j])
-
     def sections(wanted: Size, panel: Panel) -> list[Section]:
         product = Contraction(
             rows,
@@ -77,7 +74,7 @@ def _emit(
             lambda rows, i, k: left.load([rows.first + i, *k]),
             panel,
             finish,
-            touch=touch if epilogue.reads_far else None,
+            touch=epilogue.touch,
             once=tile.rows,
         )
         return [
