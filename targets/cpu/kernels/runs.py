@@ -8,7 +8,7 @@ these are not unrolled: rounds that LLVM mixes need more registers than one roun
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ....dialects.core.sizes.atoms import Size, is_symbolic
 from ....dialects.core.sizes.dim import ceildiv, floordiv
@@ -27,6 +27,10 @@ class Rows:
     first: IndexExpr
     count: int
     place: tuple[IndexExpr, IndexExpr] | None = None
+
+    def behind(self, base: IndexExpr) -> "Rows":
+        """Return as many rows that are counted from a base."""
+        return replace(self, first=base + self.first)
 
 
 Body = Callable[[Rows], None]

@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 
 from ....dialects.core.machine import Factors, Machine
-from ....dialects.core.sizes.atoms import Size
+from ....dialects.core.sizes.atoms import Size, is_symbolic
 from ....dialects.core.sizes.limits import bounds
 from ....dialects.core.sizes.substitution import likely
 from ....dialects.core.tensor import DTYPES
@@ -104,6 +104,20 @@ def evict_each_other(rows: int, apart: int) -> bool:
     One way is for the line of a panel that is read beside them.
     """
     return -(-rows * math.gcd(apart, PAGE) // PAGE) >= WAYS
+
+
+SHARE = 4 << 20
+"""Bytes that a product may count on in the last cache, which other cores use too."""
+
+LEAST_NEAR = 128
+"""The fewest rows for which panels are read from distant memory: about 60 operations a byte."""
+
+
+def rows_near(rows: Size, row_bytes: Size) -> int:
+    """Return how many rows are to be multiplied by all panels before others, or 0 for all."""
+    if is_symbolic(rows) or is_symbolic(row_bytes) or rows * row_bytes <= SHARE:
+        return 0
+    return max(SHARE // row_bytes, LEAST_NEAR)
 
 
 SPARE_IN_BLOCKS = 4

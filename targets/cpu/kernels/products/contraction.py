@@ -49,7 +49,8 @@ class Contraction:
     row, `bias` those of columns; `finish` stores the sums; `finish_row` is given what it returned
     for a row of a tile. At each depth, `ahead` may prefetch elements of later depths, and `touch`
     the memory for which `finish` will be called at a row and a column, one vector after the other.
-    Panels that begin at the column `reach` or behind it are passed over.
+    Panels that begin at the column `reach` or behind it are passed over. With `near`, all panels go
+    over so many rows before others are read: they are kept near, and the panels come from far.
     `left` stores at most `block` rows together (those of a tile by default): whole units of `unit`
     rows, or a part of one. Up to `once` rows read a panel once, though they may be more than a tile
     has: it comes from far. `dtype` is the type of the sums; `multiply` emits a multiply-add. `seen`
@@ -75,6 +76,7 @@ class Contraction:
     seen: Callable[[Rows, range], Sequence[Size | Span]] | None = None
     finish_row: FinishRow | None = None
     reach: IndexExpr | None = None
+    near: int = 0
 
     def emit(self, tile: Tile) -> None:
         """Emit independent iterations over panels and tiles."""
@@ -87,23 +89,49 @@ class Contraction:
 
         All of them have the sizes of this one.
         """
+        if not self.near or is_symbolic(self.rows):
+            return self._sections(tile, shape, make, self.rows)
+        even = ceildiv(self.rows, ceildiv(self.rows, self.near))
+        some = ceildiv(even, tile.rows) * tile.rows
+        many, rest = divmod(self.rows, some)
+        return [
+            *self._sections(tile, shape, make, some, many),
+            *self._sections(tile, shape, make, rest, 1, many * some),
+        ]
+
+    def _sections(
+        self,
+        tile: Tile,
+        shape: Shape,
+        make: "Callable[[list[IndexExpr]], Contraction]",
+        rows: Size,
+        times: int = 1,
+        first: int = 0,
+    ) -> list[Section]:
+        """Return the iterations of so many rows at a time, from a first one on."""
         full, rest = divmod(self.columns, tile.columns)
         most = tile.rows if self.block is None else self.block
-        runs = cut_rows(self.rows, self.unit, most, self.once)
+        runs = cut_rows(rows, self.unit, most, self.once)
         blocks = sum(run.count for run in runs)
         plain = [Lanes(tile.lanes)] * tile.vectors
         last = IndexExpr(full * tile.columns)
+        places = shape if times == 1 else (*shape, times)
 
-        def panel(at: list[IndexExpr]) -> list[Piece]:
-            return make(at[:-1])._panel(tile, runs, at[-1] * tile.columns, plain)
+        def pieces(
+            at: Sequence[IndexExpr], start: IndexExpr, masks: Sequence[Lanes]
+        ) -> list[Piece]:
+            base = IndexExpr(first) if times == 1 else at[-1] * rows + first
+            return make([*at[: len(shape)]])._panel(tile, runs, base, start, masks)
 
         def last_panel(masks: Sequence[Lanes]) -> Callable[[list[IndexExpr]], list[Piece]]:
-            return lambda at: make(at[:-1])._panel(tile, runs, last, masks)
+            return lambda at: pieces(at[:-1], last, masks)
 
         return [
-            Section((*shape, full), blocks, panel),
+            Section(
+                (*places, full), blocks, lambda at: pieces(at[:-1], at[-1] * tile.columns, plain)
+            ),
             *(
-                Section((*shape, some), blocks, last_panel(masks))
+                Section((*places, some), blocks, last_panel(masks))
                 for some, masks in self._last_panels(tile, rest)
             ),
         ]
@@ -123,9 +151,14 @@ class Contraction:
         ]
 
     def _panel(
-        self, tile: Tile, runs: Sequence[Run], start: IndexExpr, masks: Sequence[Lanes]
+        self,
+        tile: Tile,
+        runs: Sequence[Run],
+        base: IndexExpr,
+        start: IndexExpr,
+        masks: Sequence[Lanes],
     ) -> list[Piece]:
-        """Prepare a panel of columns; return the tiles of rows that run over it."""
+        """Prepare a panel of columns; return the tiles of rows, from a base on, that go over it."""
         self.panel.prepare(start, masks)
         blocks = sum(run.count for run in runs)
         pieces: list[Piece] = []
@@ -134,7 +167,7 @@ class Contraction:
 
             def block(i: IndexExpr, run: Run = run, before: Size = before) -> None:
                 fetch = self.panel.fetch_next(start, i + before, blocks)
-                run.emit(i, lambda rows: self._block(tile, rows, start, masks, fetch))
+                run.emit(i, lambda rows: self._block(tile, rows.behind(base), start, masks, fetch))
 
             def wanted(i: IndexExpr, block: Callable[[IndexExpr], None] = block) -> None:
                 if self.reach is None:

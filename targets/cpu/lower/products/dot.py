@@ -3,6 +3,7 @@
 import math
 
 from .....dialects import cpu
+from .....dialects.core.tensor import DTYPES
 from .....dialects.cpu.vnni import VNNI, products_of
 from ...kernels.buffer import Buffer, Lanes
 from ...kernels.builder import KernelBuilder
@@ -14,7 +15,7 @@ from ...kernels.products.panels import StoredPanel
 from ...kernels.products.vnni import vnni_rows
 from ...kernels.value import Value
 from ...registry import DOTS, template
-from ...schedule.tiles import block_tile, fit_tile
+from ...schedule.tiles import block_tile, fit_tile, rows_near
 from ..convolution.conv import emit_convolution
 from ..convolution.panel_conv import emit_panel_convolution
 from ..convolution.word_images import word_images
@@ -42,6 +43,7 @@ def lower_dot_mat_mul(
         StoredPanel(w, (w.shape[1],), tile),
         finish,
         touch=epilogue.touch,
+        near=rows_near(rows, depth * (DTYPES[a.dtype].bits // 8)),
         once=tile.rows,
         multiply=choose_dot(kernel.machine, a.dtype, op.signed),
     ).emit(tile)

@@ -17,7 +17,7 @@ from ...kernels.products.contraction import Contraction
 from ...kernels.products.panels import Panel, StoredPanel, WidenedPanel
 from ...kernels.value import Value
 from ...registry import WEIGHTS, template
-from ...schedule.tiles import Tile, evict_each_other, fit_tile
+from ...schedule.tiles import Tile, evict_each_other, fit_tile, rows_near
 
 
 @template(cpu.PackedMatMul, types=WEIGHTS)
@@ -76,6 +76,7 @@ def _emit(
             finish,
             touch=epilogue.touch,
             once=tile.rows,
+            near=rows_near(rows, depth * (DTYPES[a.dtype].bits // 8)),
         )
         return [
             section.only_if(wanted) for section in product.sections(tile, (), lambda _: product)
