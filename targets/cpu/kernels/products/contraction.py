@@ -6,6 +6,7 @@ rows then runs over the panel. Convolutions pack a panel of windows (an implicit
 products a panel of columns.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -39,6 +40,13 @@ Multiply = Callable[[Value, Value, Value], Value]
 def multiply_add(factor: Value, vector: Value, total: Value) -> Value:
     """Multiply numbers as they are."""
     return factor.fma(vector, total)
+
+
+PACE = 8
+"""Steps for each vector that is touched, or fewer where half of the depth has too few for a tile.
+
+So long a cache line takes from memory.
+"""
 
 
 @dataclass(frozen=True)
@@ -246,7 +254,9 @@ class Contraction:
 
         All at once, prefetches would wait for each other, and what is multiplied for them.
         """
-        step = ravel(depth, self.depth)
+        steps = math.prod(self.depth)
+        pace = 1 if is_symbolic(steps) else max(1, min(PACE, steps // (2 * rows * vectors)))
+        step = ravel(depth, self.depth) // pace
         return (step // vectors).minimum(rows - 1), step % vectors
 
     def _start(
