@@ -14,6 +14,7 @@ from ....dialects.core.tensor import DTYPES, Array
 from ....dialects.cpu.packing import pack_columns
 from ....passes.core import Pass
 from ....passes.rewriting import NoMatch, Pattern, Rewriter, rewrite
+from ...kernels.arithmetic import compute_dtype
 from ..schedule.choice import choose
 from ..schedule.machine_pattern import MachinePattern
 from ..schedule.schedule import PANEL, SCHEDULE, Schedule
@@ -67,7 +68,7 @@ class _PackProduct(MachinePattern):
         """Build a product with a constant matrix before an op; NoMatch where it has none."""
         rewriter.need_weight(op.b)
         schedule = choose(op, self.machine)
-        width = schedule.vectors * self.machine.lanes(DTYPES[tensor_of(op.a.type).dtype].bits)
+        width = schedule.vectors * _lanes(self.machine, op.a)
 
         def pack(b: Array) -> Array:
             return pack_columns(b.T if transposed else b, width)
@@ -174,7 +175,7 @@ Packed = tuple[ir.Value, type[Op], dict[str, Any]]
 
 def _packed(op: tri.Conv, schedule: Schedule, machine: Machine, rewriter: Rewriter) -> Packed:
     if schedule.method == PANEL:
-        width = schedule.vectors * machine.lanes(DTYPES[tensor_of(op.y.type).dtype].bits)
+        width = schedule.vectors * _lanes(machine, op.y)
         w = packed_constant(op, op.w, lambda w: cpu.pack_kernel_columns(w, width), rewriter)
         return w, cpu.PanelConv, {"rows": schedule.rows}
 
@@ -183,3 +184,8 @@ def _packed(op: tri.Conv, schedule: Schedule, machine: Machine, rewriter: Rewrit
 
     w = joined_constant(op, op.w, split, rewriter)
     return w, cpu.PackedConv, {"block": schedule.rows, "vectors": schedule.vectors}
+
+
+def _lanes(machine: Machine, value: ir.Value) -> int:
+    """Return how many numbers of a tensor a register has where they are multiplied."""
+    return machine.lanes(DTYPES[compute_dtype(tensor_of(value.type).dtype)].bits)

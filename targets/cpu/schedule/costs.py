@@ -10,6 +10,7 @@ import math
 from dataclasses import dataclass
 
 from ....dialects.core.machine import ZEN4, Core, Machine
+from ....dialects.core.tensor import DTYPES
 from ....dialects.cpu.winograd import TRANSFORMS
 from ..layout.winograd_layout import tiles_at_a_time, winograd_layout, winograd_spans
 from .candidates import candidates
@@ -21,7 +22,9 @@ FEW = 16
 """With fewer channels than this, transforms cost more than the products that they save."""
 
 LOAD = 2.3  # a vector of a panel, or a number for all lanes
-WIDEN = 6.0  # a vector of a panel of f16 or bf16, which is converted to f32
+WIDEN = 6.0  # a vector of weights of f16 or bf16, or a number for all lanes, converted to f32
+SPLIT = 50.0  # a cache line of a large result, half of which another panel writes
+WIDEN_IMAGE = 4.0  # a vector of an image of these that is copied in f32
 COPY = 23.0  # a vector into a panel
 WINDOW = 37.0  # a vector of windows into a panel
 STRIDED_WINDOW = 110.0  # one of windows that are further apart
@@ -87,6 +90,8 @@ def cost(schedule: Schedule, product: Product, machine: Machine) -> float:
     work = _Work.of(schedule, product, machine)
     total = _contraction_cost(work, schedule, product, machine)
     size, kept, core = product.bits // 8, kept_bytes(machine), machine.core
+    if product.is_widened:
+        total += loading(core) * _widening(work, schedule, product, machine)
     if not product.is_conv:
         return total
     if product.blocked:
@@ -104,6 +109,19 @@ def cost(schedule: Schedule, product: Product, machine: Machine) -> float:
     if weights > kept:
         total += fetching(core) * REREAD * weights * (work.panels - 1)
     return total + loading(core) * product.depth * work.vectors * _reading(work, product)
+
+
+def _widening(work: "_Work", schedule: Schedule, product: Product, machine: Machine) -> float:
+    """Return the cost of converting weights in each tile, and an image."""
+    if not product.is_conv:
+        weights = WIDEN * product.depth * work.vectors * work.tiles
+        result = product.outputs * product.points * DTYPES[product.dtype].itemsize
+        splits = schedule.vectors % 2 and result > kept_bytes(machine)
+        return weights + (SPLIT * work.rows * work.panels if splits else 0.0)
+    if schedule.method != PANEL:
+        return WIDEN * product.depth * work.rows * work.panels
+    image = product.seen * product.channels / machine.lanes(product.bits)
+    return WIDEN * product.depth * work.vectors * work.tiles + WIDEN_IMAGE * image
 
 
 def _blocked_reading(work: "_Work", product: Product, kept: int) -> float:
@@ -143,8 +161,6 @@ def _contraction_cost(work: _Work, schedule: Schedule, product: Product, machine
     core, sums = machine.core, schedule.rows * schedule.vectors
     multiplied = work.rows * work.vectors * product.depth
     total = waiting(core, sums) * multiplied + loading(core) * LOAD * loads
-    if schedule.method == PANEL and product.is_widened:
-        total += loading(core) * WIDEN * product.depth * work.vectors * work.tiles
     panel = schedule.vectors * machine.vector_bytes * product.depth
     first, second = core.caches
     for level, far in zip((first, second // 4), FAR, strict=True):

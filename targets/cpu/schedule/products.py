@@ -134,7 +134,7 @@ def _blocked_convolution(op: cpu.BlockedConv) -> Product:
 def _matrix_product(op: tri.MatMul) -> Product | None:
     given, b = tensor_of(op.a.type), tensor_of(op.b.type).likely
     a = given.likely
-    if b.rank != 2 or a.rank < 2 or a.dtype != compute_dtype(a.dtype) or not b.size:
+    if b.rank != 2 or a.rank < 2 or not b.size:
         return None
     depth, outputs = b.shape
     return Product(outputs, a.size // depth, depth, a.dtype, fixed=given.is_static)
@@ -143,7 +143,7 @@ def _matrix_product(op: tri.MatMul) -> Product | None:
 def _linear_layer(op: tri.Gemm) -> Product | None:
     given, b = tensor_of(op.a.type), tensor_of(op.b.type).likely
     a = given.likely
-    if op.trans_a or op.alpha != 1 or op.beta != 1 or a.dtype != compute_dtype(a.dtype):
+    if op.trans_a or op.alpha != 1 or op.beta != 1:
         return None
     outputs, depth = b.shape if op.trans_b else b.shape[::-1]
     return Product(outputs, a.shape[0], depth, a.dtype, fixed=given.is_static)

@@ -4,6 +4,7 @@ Keys are transposed once for each head, so that scores are a product over contig
 """
 
 from collections.abc import Sequence
+from functools import partial
 
 from .....dialects.core.sizes.atoms import Size, is_symbolic
 from .....dialects.core.sizes.dim import ceildiv
@@ -18,10 +19,11 @@ from ...kernels.index import IndexExpr, for_each
 from ...kernels.products.contraction import Multiply, multiply_add
 from ...kernels.products.dot import choose_dot, find_instruction
 from ...kernels.products.panels import private_rows
-from ...kernels.products.row_products import columns_of
+from ...kernels.products.row_products import columns_of, rows_from
 from ...kernels.products.vnni import load_word, load_words
 from ...kernels.transposition import store_transposed, transpose_registers
 from ...kernels.value import Value, is_strict
+from ...kernels.widened import copy_vector
 
 PAIR = "bf16"
 
@@ -44,6 +46,11 @@ class Factors:
         self.scores = private_rows(kernel, rows, self.padded, self.dtype)
         self._allocate(k.shape[-2:], v.part([IndexExpr(0)] * 2), rows)
 
+    @property
+    def _widens(self) -> bool:
+        """Return whether factors are converted before they are multiplied, each once for a head."""
+        return self.q.dtype != self.dtype
+
     def _allocate(self, keys: Sequence[Size], values: Buffer, rows: int) -> None:
         count, inner = keys
         self.keys = private_rows(self.kernel, inner, count, self.dtype)
@@ -52,23 +59,30 @@ class Factors:
         far = values.strides[0] != values.shape[1] and span > self.kernel.machine.core.caches[1]
         # Rows far apart are in many pages, which are read again and again.
         shape = count, values.shape[1]
-        self._copy = private_rows(self.kernel, *shape, self.dtype) if far else None
+        copies = far or self._widens
+        self._copy = private_rows(self.kernel, *shape, self.dtype) if copies else None
+        if self._widens:
+            self._queries = private_rows(self.kernel, rows, inner, self.dtype)
 
     def take_head(self, keys: Buffer, values: Buffer) -> None:
         """Prepare keys, [keys, depth], and values, [keys, size]."""
         store_transposed(keys, self.keys, self.lanes)
         self.values = self._copy or values
         if self._copy is not None:
-            each_vector(
-                values.shape, self.lanes, lambda i, lanes: self._take_value(values, i, lanes)
-            )
+            each_vector(values.shape, self.lanes, partial(copy_vector, values, self._copy))
 
-    def _take_value(self, values: Buffer, at: list[IndexExpr], lanes: Lanes | None) -> None:
-        self.values.store(values.load(at, lanes), at, lanes)
+    def take_queries(self, head: Sequence[IndexExpr], first: IndexExpr, count: Size) -> None:
+        """Prepare some queries of a head."""
+        rows = rows_from(self.q.part(head), first)
+        if not self._widens:
+            self._queries = rows
+            return
+        shape = count, rows.shape[1]
+        each_vector(shape, self.lanes, partial(copy_vector, rows, self._queries))
 
-    def query(self, at: Sequence[IndexExpr], depth: IndexExpr) -> Value:
-        """Load a factor of a query, by its head and number."""
-        return self.q.load([*at, depth])
+    def query(self, row: IndexExpr, depth: IndexExpr) -> Value:
+        """Load a factor of a query, by its number in those that were taken."""
+        return self._queries.load([row, depth])
 
     def weight(self, row: IndexExpr, number: IndexExpr) -> Value:
         """Load a factor of the values."""
@@ -119,9 +133,11 @@ class PairFactors(Factors):
                 word = word.logical_or(high)
             self.values.store(Value(word.ssa, VNNI), [pair, at], Lanes(self.lanes))
 
-    def query(self, at: Sequence[IndexExpr], depth: IndexExpr) -> Value:
-        *head, row = at
-        return load_word(self.q.part(head), row, depth)
+    def take_queries(self, head: Sequence[IndexExpr], first: IndexExpr, count: Size) -> None:
+        self._queries = rows_from(self.q.part(head), first)
+
+    def query(self, row: IndexExpr, depth: IndexExpr) -> Value:
+        return load_word(self._queries, row, depth)
 
     def weight(self, row: IndexExpr, number: IndexExpr) -> Value:
         return load_word(self.weights, row, number)

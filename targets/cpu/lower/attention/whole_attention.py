@@ -172,12 +172,13 @@ class WholeAttention:
             self._store_row(self.tops, i, top)
 
         factors = self.factors
+        factors.take_queries(at, first, count)
         Contraction(
             count,
             self.keys,
             (factors.keys.shape[0],),
             self.dtype,
-            lambda rows, i, d: factors.query([*at, first + rows.first + i], d[0]),
+            lambda rows, i, d: factors.query(rows.first + i, d[0]),
             DirectPanel(factors.keys),
             finish,
             multiply=factors.multiply,

@@ -17,6 +17,7 @@ from ...kernels.index import IndexExpr, Span, unravel
 from ...kernels.products.contraction import Contraction, Left, Rows, emit_each
 from ...kernels.products.panels import StoredPanel
 from ...kernels.value import Value
+from ...kernels.widened import widened
 from ...kernels.windows import Axis, first_tap
 from ...registry import IMAGES, indexed, template
 from ...schedule.costs import kept_bytes
@@ -48,7 +49,9 @@ def lower_blocked_conv(
     tile = fit_tile(kernel.machine, dtype, pixels, w.shape[2], op.rows, lanes)
     panels = w.reshape((op.group, w.shape[0] // op.group, *w.shape[1:]))
     epilogue = PixelSink(y)
-    image = ImageReader(x, tuple(spatial), op.kernel, op.strides, op.dilations, op.group)
+    image = ImageReader(
+        widened(kernel, x), tuple(spatial), op.kernel, op.strides, op.dilations, op.group
+    )
 
     def one(at: list[IndexExpr]) -> Contraction:
         number, group = at

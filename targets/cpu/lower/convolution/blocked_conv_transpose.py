@@ -12,6 +12,7 @@ from ...kernels.index import IndexExpr, unravel
 from ...kernels.products.contraction import Contraction, emit_each
 from ...kernels.products.panels import StoredPanel
 from ...kernels.value import Value
+from ...kernels.widened import widened
 from ...registry import IMAGES, template
 from ...schedule.tiles import fit_tile
 from .blocked import ImageReader
@@ -32,12 +33,13 @@ def lower_blocked_conv_transpose(
     dtype = compute_dtype(x.dtype)
     tile = fit_tile(kernel.machine, dtype, pixels, w.shape[2], op.rows, lanes)
     panels = w.reshape((phases, w.shape[0] // phases, *w.shape[1:]))
+    wide = widened(kernel, x)
 
     def one(at: list[IndexExpr]) -> Contraction:
         number, flat = at
         phase = unravel(flat, op.strides)
         seen = _moved(
-            x,
+            wide,
             [
                 (p + crop) // stride
                 for p, crop, stride in zip(phase, op.crops, op.strides, strict=True)

@@ -16,6 +16,7 @@ from ...kernels.products.dot import choose_dot
 from ...kernels.products.indexed_rows import Chosen, IndexedRows
 from ...kernels.products.panels import DirectPanel
 from ...kernels.value import Value
+from ...kernels.widened import widened
 from ...registry import BLOCK_FACTORS, template
 from ...schedule.tiles import block_dot_tile, choose_tile
 
@@ -27,7 +28,7 @@ def lower_indexed_matmul(
     """Emit all tiles of rows for blocks of columns, which are as wide as one row allows."""
     rows, columns = y.shape
     groups, depth, _ = w.shape
-    dtype = compute_dtype(a.dtype)
+    dtype, left = compute_dtype(a.dtype), widened(kernel, a)
     tile = choose_tile(kernel.machine, dtype, rows, columns)
     single = choose_tile(kernel.machine, dtype, 1, columns)
 
@@ -40,7 +41,7 @@ def lower_indexed_matmul(
             chosen.width,
             (depth,),
             dtype,
-            lambda rows, r, k: a.load([chosen.first + rows.first + r, *k]),
+            lambda rows, r, k: left.load([chosen.first + rows.first + r, *k]),
             DirectPanel(matrix),
             _storing(chosen, y),
         ).emit(tile if chosen.count > 1 else single)

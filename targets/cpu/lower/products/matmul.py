@@ -17,6 +17,7 @@ from ...kernels.loops import each
 from ...kernels.products.contraction import Contraction
 from ...kernels.products.panels import matrix_panel
 from ...kernels.value import Value
+from ...kernels.widened import widened
 from ...registry import accepts, template
 from ...schedule.tiles import choose_tile
 
@@ -24,7 +25,7 @@ from ...schedule.tiles import choose_tile
 @template(tri.MatMul)
 def lower_matmul(op: tri.MatMul, kernel: KernelBuilder, a: Buffer, b: Buffer, y: Epilogue) -> None:
     """Run one contraction for each matrix of the batch."""
-    left = a if len(a.shape) > 1 else a.reshape((1, *a.shape))
+    left = widened(kernel, a if len(a.shape) > 1 else a.reshape((1, *a.shape)))
     right = b if len(b.shape) > 1 else b.reshape((*b.shape, 1))
     rows, columns = left.shape[-2], right.shape[-1]
     batch = y.shape[: max(len(left.shape), len(right.shape)) - 2]
@@ -92,7 +93,7 @@ def whole_scales_for_integers(op: tri.Gemm) -> bool:
 def lower_gemm(
     op: tri.Gemm, kernel: KernelBuilder, a: Buffer, b: Buffer, c: Buffer | None, y: Epilogue
 ) -> None:
-    left = a.transpose((1, 0)) if op.trans_a else a
+    left = widened(kernel, a.transpose((1, 0)) if op.trans_a else a)
     right = b.transpose((1, 0)) if op.trans_b else b
     alpha, beta = op.alpha, op.beta
     bias = None if c is None else c.broadcast_to(y.shape)

@@ -9,13 +9,15 @@ from ....element_types import PACKED, ElementTypes
 from ....kernels.arithmetic import compute_dtype
 from ...kernels.buffer import LINE, Buffer, Lanes
 from ...kernels.builder import KernelBuilder
-from ...kernels.epilogue import Epilogue, each_vector
+from ...kernels.epilogue import Epilogue
+from ...kernels.halves import code_has
 from ...kernels.index import IndexExpr, least
 from ...kernels.loops import Section, spread
 from ...kernels.products.block_panels import BlockPanel, DequantizedPanel, Table
 from ...kernels.products.contraction import Contraction
 from ...kernels.products.panels import Panel, StoredPanel, WidenedPanel
 from ...kernels.value import Value
+from ...kernels.widened import copy_elements, widened
 from ...registry import WEIGHTS, template
 from ...schedule.tiles import Tile, evict_each_other, fit_tile, rows_near
 
@@ -58,8 +60,7 @@ def _emit(
     """Emit the product of rows with the columns of panels."""
     rows, depth, dtype = _rows(a), a.shape[-1], compute_dtype(a.dtype)
     left = a.reshape((rows, depth))
-    if not at_least(1, rows):
-        left = spread_rows(kernel, left, tile.rows)
+    left = widened(kernel, left) if at_least(1, rows) else spread_rows(kernel, left, tile.rows)
     epilogue = y.reshape((rows, columns))
 
     def finish(i: IndexExpr, j: IndexExpr, value: Value, lanes: Lanes) -> None:
@@ -92,11 +93,13 @@ _FEW = 2
 def _panels(kernel: KernelBuilder, w: Buffer, rows: Size, tile: Tile, dtype: str) -> Forms:
     """Return the panels that read packed weights.
 
-    Narrow weights are converted in each tile only if there are few.
+    Narrow weights are converted in each tile only if there are few, or by one instruction: of f16,
+    that hides behind the multiply-adds.
     """
     _, depth, columns = w.shape
     stored = StoredPanel(w, (depth,), tile, dtype=dtype)
-    if w.dtype == dtype or tile.columns != columns or at_least(tile.rows, rows):
+    in_tiles = w.dtype == dtype or (w.dtype == "f16" and code_has("f16c"))
+    if in_tiles or tile.columns != columns or at_least(tile.rows, rows):
         return [(1, stored)]
     widened = WidenedPanel(stored, kernel.private((depth, columns), dtype))
     many = _if_many(rows, tile)
@@ -111,16 +114,13 @@ def _if_many(rows: Size, tile: Tile) -> Size:
 def spread_rows(kernel: KernelBuilder, matrix: Buffer, together: int) -> Buffer:
     """Copy a matrix to rows that are a cache line longer, where its own would alias.
 
-    So many rows are read together.
+    So many rows are read together, in the type of their products.
     """
     rows, depth = matrix.shape
-    size = DTYPES[matrix.dtype].bits // 8
+    dtype = compute_dtype(matrix.dtype)
+    size = DTYPES[dtype].bits // 8
     if not depth or not evict_each_other(together, depth * size):
-        return matrix
-    copy = kernel.scratch((rows, depth + LINE // size), matrix.dtype)
-
-    def move(at: list[IndexExpr], lanes: Lanes | None) -> None:
-        copy.store(matrix.load(at, lanes), at, lanes)
-
-    each_vector((rows, depth), kernel.lanes(matrix.dtype), move)
+        return widened(kernel, matrix)
+    copy = kernel.scratch((rows, depth + LINE // size), dtype).slice([0, 0], (rows, depth), [1, 1])
+    copy_elements(kernel, matrix, copy)
     return copy

@@ -201,14 +201,36 @@ func.func @packs_panels_of_halves(%x: tensor<1x128x13xf16>) -> tensor<1x64x13xf1
   return %y : tensor<1x64x13xf16>
 }
 
-// Many pixels of f16 fill vectors: converting panels at every tile would cost more.
-// CHECK-LABEL: func.func @keeps_halves_across_pixels
-// CHECK:         "cpu.packed_conv"({{.*}}-> tensor<1x64x500xf16>
-func.func @keeps_halves_across_pixels(%x: tensor<1x128x500xf16>) -> tensor<1x64x500xf16> {
+// Many pixels of f16 have tiles of more rows than those of f32: each converts the weights.
+// CHECK-LABEL: func.func @packs_tall_panels_of_halves
+// CHECK:         "cpu.panel_conv"({{.*}}outputs = 64 {{.*}} rows = 14 {{.*}}-> tensor<1x64x500xf16>
+func.func @packs_tall_panels_of_halves(%x: tensor<1x128x500xf16>) -> tensor<1x64x500xf16> {
   %w = "tri.constant"() {value = dense<2.0> : tensor<64x128x3xf16>} : () -> tensor<64x128x3xf16>
   %y = "tri.conv"(%x, %w) {dilations = array<i64: 1>, pads = array<i64: 1, 1>, strides = array<i64: 1>}
       : (tensor<1x128x500xf16>, tensor<64x128x3xf16>) -> tensor<1x64x500xf16>
   return %y : tensor<1x64x500xf16>
+}
+
+// The matrix keeps its type: a panel is as wide as a vector of f32, in which it is multiplied.
+// CHECK-LABEL: func.func @packs_matrices_of_halves
+// CHECK-SAME:    (%[[X:.*]]: {{.*}})
+// CHECK:         %[[W:.*]] = "tri.constant"() {value = {{.*}} : tensor<1x2x16xf16>}
+// CHECK:         "cpu.packed_mat_mul"(%[[X]], %[[W]]) {columns = 3 : i64
+// NARROW-LABEL: func.func @packs_matrices_of_halves
+// NARROW:        "tri.constant"() {value = {{.*}} : tensor<1x2x8xf16>}
+func.func @packs_matrices_of_halves(%x: tensor<4x2xf16>) -> tensor<4x3xf16> {
+  %w = "tri.constant"() {value = dense<[[1.0, 3.0, 5.0], [2.0, 4.0, 6.0]]> : tensor<2x3xf16>} : () -> tensor<2x3xf16>
+  %y = "tri.mat_mul"(%x, %w) : (tensor<4x2xf16>, tensor<2x3xf16>) -> tensor<4x3xf16>
+  return %y : tensor<4x3xf16>
+}
+
+// A matrix that comes with a run is not packed.
+// CHECK-LABEL: func.func @keeps_variable_halves
+// CHECK:         "tri.mat_mul"
+// CHECK-NOT:     cpu.packed_mat_mul
+func.func @keeps_variable_halves(%x: tensor<4x2xf16>, %w: tensor<2x3xf16>) -> tensor<4x3xf16> {
+  %y = "tri.mat_mul"(%x, %w) : (tensor<4x2xf16>, tensor<2x3xf16>) -> tensor<4x3xf16>
+  return %y : tensor<4x3xf16>
 }
 
 // A blocked convolution is packed already; for another schedule, it is packed again.

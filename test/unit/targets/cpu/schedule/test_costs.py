@@ -55,11 +55,21 @@ def test_panels_suit_any_number_of_axes_and_no_groups(change: dict[str, object])
 
 
 @pytest.mark.parametrize("dtype", ["f16", "bf16"])
-def test_halves_take_panels_only_for_few_pixels(dtype: str) -> None:
-    short = Product(64, 13, 384, dtype, taps=(3,), image=(13,), moved=True, plain=True, seen=15)
-    long = replace(short, points=500, image=(500,), seen=502)
-    assert cheapest(short, WIDE, 0).method == "panel"
-    assert cheapest(long, WIDE, 0).method == "packed"
+def test_panels_of_halves_are_converted_for_more_rows(dtype: str) -> None:
+    half = Product(64, 500, 384, dtype, taps=(3,), image=(500,), moved=True, plain=True, seen=502)
+    whole = replace(half, dtype="f32")
+    assert str(cheapest(half, WIDE, 0)) == "panel 14x2"
+    assert str(cheapest(replace(half, blocked=True), WIDE, 0)) == "panel 14x2"
+    assert str(cheapest(replace(whole, blocked=True), WIDE, 0)) == "panel 6x4"
+
+
+def test_panels_of_halves_end_with_lines_of_large_results() -> None:
+    tall = Product(384, 3136, 96, "f16")
+    assert cheapest(tall, WIDE, 0).vectors % 2 == 0
+    assert cheapest(replace(tall, points=196), WIDE, 0).vectors == 3
+    assert cost(Schedule("packed", 9, 3), replace(tall, dtype="f32"), WIDE) < cost(
+        Schedule("packed", 14, 2), replace(tall, dtype="f32"), WIDE
+    )
 
 
 def test_winograd_takes_what_the_error_allows() -> None:
