@@ -12,6 +12,7 @@ from ....dialects.core.op import Op
 from ....dialects.core.sizes.limits import at_least
 from ....dialects.core.tensor import DTYPES, Array
 from ....dialects.cpu.packing import pack_columns
+from ....passes.building import cast
 from ....passes.core import Pass
 from ....passes.rewriting import NoMatch, Pattern, Rewriter, rewrite
 from ...kernels.arithmetic import compute_dtype
@@ -34,6 +35,8 @@ class PackWeights(Pass):
         tri.mat_mul %x, (tri.mul (tri.cast %q), %s)   (for few rows)
             =>   tri.mul (cpu.packed_mat_mul %x, %q_packed), %s
         tri.gemm %x, %w, %b                =>   tri.add (cpu.packed_mat_mul %x, %w_packed), %b
+        tri.gemm %x, %w, %b                (of halves, which are rounded once)
+            =>   tri.cast (tri.add (cpu.packed_mat_mul (tri.cast %x), %w_packed), (tri.cast %b))
         tri.gemm %x, %w {trans_b = true}   =>   tri.gemm %x, %w_turned, if it has scales
         tri.conv %x, %w                    =>   cpu.packed_conv %x, %w_packed
         tri.conv %x, %w                    =>   cpu.panel_conv %x, %w_packed, for fuller vectors
@@ -77,7 +80,8 @@ class _PackProduct(MachinePattern):
         narrow = self._narrow(op, transposed, schedule.rows, rewriter)
         w = packed_constant(op, op.b if narrow is None else narrow.stored, pack, rewriter)
         with rewriter.before(op):
-            product = cpu.PackedMatMul.build(op.a, w, columns=columns, rows=schedule.rows)
+            a = op.a if isinstance(op, tri.MatMul) or op.c is None else _wide(op.a)
+            product = cpu.PackedMatMul.build(a, w, columns=columns, rows=schedule.rows)
         if narrow is None or narrow.scale is None:
             return product
         scale = constant_before(op, narrow.scale, "scale", rewriter)
@@ -116,7 +120,9 @@ class _PackGemm(_PackProduct):
         new = self.build(op, op.trans_b, rewriter)
         if op.c is not None:
             with rewriter.before(op):
-                new = tri.Add.build(new.y, op.c)
+                new, dtype = tri.Add.build(new.y, _wide(op.c)), tensor_of(op.y.type).dtype
+                if tensor_of(new.y.type).dtype != dtype:
+                    new = tri.Cast.build(new.y, to=dtype)
         rewriter.replace(op, new)
         rewriter.release(b)
 
@@ -184,6 +190,11 @@ def _packed(op: tri.Conv, schedule: Schedule, machine: Machine, rewriter: Rewrit
 
     w = joined_constant(op, op.w, split, rewriter)
     return w, cpu.PackedConv, {"block": schedule.rows, "vectors": schedule.vectors}
+
+
+def _wide(value: ir.Value) -> ir.Value:
+    """Build a cast to the type in which a tensor is multiplied, unless it has that."""
+    return cast(value, compute_dtype(tensor_of(value.type).dtype))
 
 
 def _lanes(machine: Machine, value: ir.Value) -> int:

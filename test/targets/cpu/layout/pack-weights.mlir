@@ -224,6 +224,21 @@ func.func @packs_matrices_of_halves(%x: tensor<4x2xf16>) -> tensor<4x3xf16> {
   return %y : tensor<4x3xf16>
 }
 
+// The sum with a bias is rounded once.
+// CHECK-LABEL: func.func @packs_linear_layers_of_halves
+// CHECK-SAME:    (%[[X:.*]]: {{.*}}, %[[C:.*]]: {{.*}})
+// CHECK:         %[[A:.*]] = "tri.cast"(%[[X]]) {{.*}}to = "f32"
+// CHECK:         %[[P:.*]] = "cpu.packed_mat_mul"(%[[A]], {{.*}} tensor<1x2x16xf16>) -> tensor<4x3xf32>
+// CHECK:         %[[B:.*]] = "tri.cast"(%[[C]]) {{.*}}to = "f32"
+// CHECK:         %[[S:.*]] = "tri.add"(%[[P]], %[[B]])
+// CHECK:         "tri.cast"(%[[S]]) {{.*}}to = "f16"
+func.func @packs_linear_layers_of_halves(%x: tensor<4x2xf16>, %c: tensor<3xf16>) -> tensor<4x3xf16> {
+  %w = "tri.constant"() {value = dense<[[1.0, 3.0, 5.0], [2.0, 4.0, 6.0]]> : tensor<2x3xf16>} : () -> tensor<2x3xf16>
+  %y = "tri.gemm"(%x, %w, %c) {alpha = 1.0, beta = 1.0, trans_a = false, trans_b = false, operandSegmentSizes = array<i32: 1, 1, 1>}
+      : (tensor<4x2xf16>, tensor<2x3xf16>, tensor<3xf16>) -> tensor<4x3xf16>
+  return %y : tensor<4x3xf16>
+}
+
 // A matrix that comes with a run is not packed.
 // CHECK-LABEL: func.func @keeps_variable_halves
 // CHECK:         "tri.mat_mul"

@@ -95,4 +95,20 @@ def test_scales_and_biases_of_rows_stay() -> None:
 
 def test_machines_without_the_instruction_widen() -> None:
     made = model([node("MatMul", "x w")], inputs("x", 5, 33), initializers={"w": half(33, 20)})
-    assert names(made, "x86-64-v4") == []
+    assert names(made, "x86-64-v4") == ["cpu.packed_mat_mul"]
+
+
+@pytest.mark.parametrize("turned", [0, 1])
+def test_products_of_f16_are_rounded_once_with_their_bias(turned: int) -> None:
+    x, w, b = (
+        RANDOM.standard_normal(shape).astype(np.float16) for shape in ((5, 33), (33, 20), 20)
+    )
+    weights = {"w": w.T if turned else w, "b": b}
+    given = {"x": info("x", (5, 33), onnx.TensorProto.FLOAT16)}
+    made = model([node("Gemm", "x w b", transB=turned)], given, initializers=weights)
+    assert names(made) == ["cpu.packed_mat_mul"]
+    (got,) = trivium.compile(made).run({"x": x}).values()
+    want = wide(x) @ wide(w) + wide(b)
+    # Half a unit in the last place, and what sums in f32 lose: rounded twice, some were further.
+    limit = {"rtol": 2**-11, "atol": 1e-5 * np.abs(want).max()}
+    np.testing.assert_allclose(got.astype(np.float64), want, **limit)
