@@ -59,6 +59,12 @@ class Section:
     def iterations(self) -> Size:
         return math.prod(self.shape) * self.inner
 
+    def as_piece(self) -> Piece:
+        """Return the same iterations as a piece of others: one for each index."""
+        return Piece(
+            math.prod(self.shape), lambda number: _whole(self.enter(unravel(number, self.shape)))
+        )
+
     def only_if(self, wanted: Size) -> "Section":
         """Return the same iterations if a size is 1, and none if it is 0."""
         return (

@@ -88,7 +88,11 @@ class Contraction:
 
     def emit(self, tile: Tile) -> None:
         """Emit independent iterations over panels and tiles."""
-        spread(*self.sections(tile, (), lambda _: self))
+        spread(*self.own_sections(tile))
+
+    def own_sections(self, tile: Tile) -> list[Section]:
+        """Return the iterations of this contraction alone."""
+        return self.sections(tile, (), lambda _: self)
 
     def sections(
         self, tile: Tile, shape: Shape, make: "Callable[[list[IndexExpr]], Contraction]"

@@ -22,6 +22,7 @@ from ...kernels.windows import Axis, first_tap
 from ...registry import IMAGES, indexed, template
 from ...schedule.costs import kept_bytes
 from ...schedule.tiles import fit_tile
+from .blocked_bands import Bands
 from .pixels import corners, read_pixels, read_windows
 
 
@@ -49,32 +50,47 @@ def lower_blocked_conv(
     tile = fit_tile(kernel.machine, dtype, pixels, w.shape[2], op.rows, lanes)
     panels = w.reshape((op.group, w.shape[0] // op.group, *w.shape[1:]))
     epilogue = PixelSink(y)
-    image = ImageReader(
-        widened(kernel, x), tuple(spatial), op.kernel, op.strides, op.dilations, op.group
-    )
 
-    def one(at: list[IndexExpr]) -> Contraction:
+    def some(
+        image: ImageReader, at: Sequence[IndexExpr], place: Sequence[IndexExpr], first: IndexExpr
+    ) -> Contraction:
+        """Contract windows at a place of an image, which are those from a line of the result on.
+
+        Both `at` and `place` are the numbers of an image and of a group.
+        """
         number, group = at
 
         def finish(pixel: IndexExpr, output: IndexExpr, total: Value, taken: Lanes) -> None:
-            place = group * outputs + output
-            biased = total if b is None else total + b.load([place], taken)
-            epilogue.store(biased, number, place, pixel, taken)
+            channel = group * outputs + output
+            biased = total if b is None else total + b.load([channel], taken)
+            epilogue.store(biased, number, channel, pixel, taken, first)
 
         return Contraction(
-            pixels,
+            math.prod(image.windows),
             outputs,
             image.depth,
             dtype,
-            image.left(number, group),
+            image.left(place[0], place[1]),
             StoredPanel(panels.part([group]), image.depth, tile),
             finish,
-            ahead=image.ahead(number, group, kept_bytes(kernel.machine)),
-            unit=1 if image.pointwise else spatial[-1],
+            ahead=image.ahead(place[0], place[1], kept_bytes(kernel.machine)),
+            unit=1 if image.pointwise else image.windows[-1],
             seen=image.seen(op.border),
         )
 
-    emit_each((batch, op.group), one, tile)
+    def reader(seen: Buffer, windows: Shape, group: int = 1) -> ImageReader:
+        return ImageReader(seen, windows, op.kernel, op.strides, op.dilations, group)
+
+    def band(seen: Buffer, at: Sequence[IndexExpr], line: IndexExpr, lines: int) -> Contraction:
+        image = reader(seen, (lines, spatial[-1]))
+        return some(image, at[:2], [IndexExpr(0)] * 2, line)
+
+    bands = Bands.of(op, kernel, x, w, y.shape)
+    if bands is not None:
+        bands.emit(tile, band)
+        return
+    image = reader(widened(kernel, x), tuple(spatial), op.group)
+    emit_each((batch, op.group), lambda at: some(image, at, at, IndexExpr(0)), tile)
 
 
 class ImageReader:
@@ -187,11 +203,20 @@ class PixelSink:
         self.y = y
 
     def store(
-        self, total: Value, number: IndexExpr, output: IndexExpr, pixel: IndexExpr, taken: Lanes
+        self,
+        total: Value,
+        number: IndexExpr,
+        output: IndexExpr,
+        pixel: IndexExpr,
+        taken: Lanes,
+        first: IndexExpr | Size = 0,
     ) -> None:
-        """Store neighbouring outputs of a pixel, all in one block."""
+        """Store neighbouring outputs of a pixel, in one block; pixels count from line `first`."""
         block, lane = output // self.lanes, output % self.lanes
         if self.flat is not None:
-            self.flat.store(total, [number, block, pixel, lane], taken)
+            place = pixel + first * math.prod(self.spatial[1:])
+            self.flat.store(total, [number, block, place, lane], taken)
             return
-        self.y.store(total, [number, block, *unravel(pixel, self.spatial), lane], taken)
+        # Added to the line: divided with the pixel, it would be divided again for each vector.
+        line, *others = unravel(pixel, self.spatial)
+        self.y.store(total, [number, block, line + first, *others, lane], taken)

@@ -3,8 +3,11 @@
 A result is off by half a step of its type, and by what sums in f32 lose.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from functools import partial
+from typing import Any
+from unittest.mock import patch
 
 import ml_dtypes
 import numpy as np
@@ -18,6 +21,7 @@ from trivium.dialects import cpu, tri
 from trivium.dialects.core.machine import LEVELS, Machine
 from trivium.dialects.core.tensor import Array, Tensor
 from trivium.dialects.cpu.packing import pack_columns
+from trivium.targets.cpu.lower.convolution.blocked_bands import Bands
 
 LOST = 2.0**-18
 """What sums in f32 lose, as a part of the sum of the sizes of their terms."""
@@ -78,6 +82,77 @@ def test_halves_are_multiplied_in_f32(
         error = np.abs(got.astype(np.float64) - want)
         # Below the least normal number of f16, steps do not get smaller.
         assert (error <= HALF_STEP[dtype] * np.abs(want) + LOST * size + 2.0**-25).all(), str(made)
+
+
+def large_images() -> list[Case]:
+    """Images that outgrow the nearest caches: windows, groups, lines that are no whole tiles."""
+    image = cpu.Block(lanes=16).reference(normal(2, 64, 47, 61))
+    made: list[Case] = []
+    for size, stride, dilation, group, outputs in (
+        *((1, 1, 1, 1, 80), (3, 2, 1, 2, 64), (2, 3, 2, 1, 16)),
+    ):
+        w = cpu.pack_group_columns(normal(outputs, 64 // group, size, size) / 64, group, 16)
+        axes = {"kernel": size, "strides": stride, "dilations": dilation}
+        more = {name: (number, number) for name, number in axes.items()}
+        more |= {"outputs": outputs, "lanes": 16, "group": group}
+        made.append(case(cpu.BlockedConv, image, w, normal(outputs), **more))
+    return made
+
+
+AVX2 = next(m for m in LEVELS if m.name == "x86-64-v3")
+
+
+@contextmanager
+def observed_bands() -> Generator[list[bool]]:
+    """Note, for each convolution that is lowered, whether it has bands."""
+    found: list[bool] = []
+    choose = Bands.of
+
+    def observed(*args: Any) -> Bands | None:
+        bands = choose(*args)
+        found.append(bands is not None)
+        return bands
+
+    with patch.object(Bands, "of", observed):
+        yield found
+
+
+def test_bands_of_large_images_give_the_same_bits() -> None:
+    if not runs_here(AVX2):
+        pytest.skip("this CPU lacks AVX2 or F16C")
+    cases = [converted(each, partial(np.asarray, dtype=np.float16)) for each in large_images()]
+    with observed_bands() as found:
+        banded = compile_cases(cases, AVX2)
+    assert found == [True] * len(cases)
+    with patch.object(Bands, "of", lambda *_: None):
+        whole = compile_cases(cases, AVX2)
+    for index, each in enumerate(cases):
+        (want,) = converted(each, partial(np.asarray, dtype=np.float32)).reference()
+        result = Tensor(want.shape, "f16")
+        (got,), (same,) = (made.run(index, each.inputs, [result]) for made in (banded, whole))
+        np.testing.assert_array_equal(got, same)
+        np.testing.assert_allclose(got, want, rtol=2**-10, atol=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("channels", "side", "outputs", "dtype", "has_bands"),
+    [
+        (512, 20, 16, np.float16, True),
+        (512, 20, 16, np.float32, False),
+        (512, 20, 1024, np.float16, False),  # kernels would be read again for each band
+        (32, 9, 32, np.float16, False),
+    ],
+)
+def test_bands_are_for_large_images_of_halves(
+    channels: int, side: int, outputs: int, dtype: Any, has_bands: bool
+) -> None:
+    image = cpu.Block(lanes=16).reference(np.ones((1, channels, side, side), dtype))
+    w = cpu.pack_group_columns(np.ones((outputs, channels, 1, 1), dtype), 1, 16)
+    more = {"kernel": (1, 1), "strides": (1, 1), "dilations": (1, 1)}
+    made = case(cpu.BlockedConv, image, w, None, outputs=outputs, lanes=16, **more)
+    with observed_bands() as found:
+        compile_cases([made], AVX2)
+    assert found == [has_bands]
 
 
 @on_every_machine
