@@ -22,6 +22,7 @@ from ..kernels.reduction import Reduction
 from ..kernels.runs import Rows, cut_rows
 from ..kernels.value import Value
 from ..kernels.value import math as math_dialect
+from ..kernels.widened import widened
 from ..kernels.windows import first_tap, repeated
 from ..registry import template
 
@@ -136,7 +137,9 @@ def _pool(
     width = kernel.lanes(how.dtype)
     block = last.windows if last.is_whole and not is_symbolic(last.windows) else 0
     if len(outer) == 2 and block and width % block == 0 and _shares_columns(how, *outer):
-        _pool_tiles(how, x, y, outer, kernel.machine.registers * 7 // 16, finish)
+        # Halves are converted once where more than two lines of windows read them.
+        lines = widened(kernel, x) if outer[0].taps > 2 * outer[0].stride else x
+        _pool_tiles(how, lines, y, outer, kernel.machine.registers * 7 // 16, finish)
         return
     row = None if last.is_whole else _Row(kernel, last, how, width)
 

@@ -18,7 +18,7 @@ from test_lower_products import blocked, case, far_taps, half_panels, normal
 from test_pair_attention import cases as attentions
 from test_pair_attention import largest_loss
 from trivium.dialects import cpu, tri
-from trivium.dialects.core.machine import LEVELS, Machine
+from trivium.dialects.core.machine import LEVELS, Machine, host_machine
 from trivium.dialects.core.tensor import Array, Tensor
 from trivium.dialects.cpu.packing import pack_columns
 from trivium.targets.cpu.lower.convolution.blocked_bands import Bands
@@ -64,6 +64,17 @@ def products() -> list[Case]:
     made.append(case(tri.IndexedMatMul, normal(41, 24) / 16, normal(3, 24, 70), index))
     made.append(case(tri.MatMul, normal(1, 30, 9), normal(4, 9, 17)))  # broadcast
     return made
+
+
+def test_pools_whose_lines_are_read_again_find_the_same_maxima() -> None:
+    image = cpu.Block(lanes=16).reference(normal(2, 32, 9, 7, dtype=np.float16))
+    window = {"kernel": (3, 3, 1), "strides": (1, 1, 1), "dilations": (1, 1, 1)}
+    made = case(tri.MaxPool, image, pads=(1, 1, 0) * 2, **window)
+    around = np.pad(image, [(0, 0), (0, 0), (1, 1), (1, 1), (0, 0)], constant_values=-np.inf)
+    seen = np.lib.stride_tricks.sliding_window_view(around, (3, 3), (2, 3))
+    compiled = compile_cases([made], host_machine())
+    (got,) = compiled.run(0, made.inputs, [Tensor(image.shape, "f16")])
+    np.testing.assert_array_equal(got, seen.max((-2, -1)))
 
 
 @on_both_types
