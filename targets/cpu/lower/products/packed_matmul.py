@@ -93,13 +93,13 @@ _FEW = 2
 def _panels(kernel: KernelBuilder, w: Buffer, rows: Size, tile: Tile, dtype: str) -> Forms:
     """Return the panels that read packed weights.
 
-    Narrow weights are converted in each tile only if there are few, or by one instruction: of f16,
-    that hides behind the multiply-adds.
+    Narrow weights are converted in each tile only if there are few, or if that hides behind the
+    multiply-adds: it takes one instruction or two for halves.
     """
     _, depth, columns = w.shape
     stored = StoredPanel(w, (depth,), tile, dtype=dtype)
-    in_tiles = w.dtype == dtype or (w.dtype == "f16" and code_has("f16c"))
-    if in_tiles or tile.columns != columns or at_least(tile.rows, rows):
+    hides = w.dtype == "bf16" or (w.dtype == "f16" and code_has("f16c"))
+    if w.dtype == dtype or hides or tile.columns != columns or at_least(tile.rows, rows):
         return [(1, stored)]
     widened = WidenedPanel(stored, kernel.private((depth, columns), dtype))
     many = _if_many(rows, tile)
