@@ -91,7 +91,7 @@ def cost(schedule: Schedule, product: Product, machine: Machine) -> float:
     total = _contraction_cost(work, schedule, product, machine)
     size, kept, core = product.bits // 8, kept_bytes(machine), machine.core
     if product.is_widened:
-        total += loading(core) * _widening(work, schedule, product, machine)
+        total += loading(core) * _conversion_cost(work, schedule, product, machine)
     if not product.is_conv:
         return total
     if product.blocked:
@@ -111,7 +111,9 @@ def cost(schedule: Schedule, product: Product, machine: Machine) -> float:
     return total + loading(core) * product.depth * work.vectors * _reading(work, product)
 
 
-def _widening(work: "_Work", schedule: Schedule, product: Product, machine: Machine) -> float:
+def _conversion_cost(
+    work: "_Work", schedule: Schedule, product: Product, machine: Machine
+) -> float:
     """Return the cost of converting weights in each tile, and an image."""
     if not product.is_conv:
         weights = WIDEN * product.depth * work.vectors * work.tiles
