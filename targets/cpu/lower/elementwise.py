@@ -88,6 +88,8 @@ def lower_bit_cast(op: tri.BitCast, x: Value) -> Value:
 def lower_gelu(op: tri.Gelu, x: Value) -> Value:
     if x.dtype == "f64":
         return _gelu_by_library(op, x)
+    if tensor_of(op.results[0].type).dtype == "bf16":
+        return of_bf16.gelu(x) if op.approximate == "none" else of_bf16.gelu_tanh(x)
     half = x * 0.5
     if op.approximate == "none":
         return half.fma(approximation.erf(x * math.sqrt(0.5)), half)

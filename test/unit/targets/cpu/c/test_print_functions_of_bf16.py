@@ -15,7 +15,9 @@ from trivium.dialects.core.tensor import Tensor
 @needs_cc
 def test_printed_functions_are_those_of_objects(tmp_path: Path) -> None:
     every = np.arange(1 << 16, dtype=np.uint16).view(ml_dtypes.bfloat16).reshape(64, 1024)
-    cases = [Case(op.op_name, op, (every,), {}) for op in (tri.Exp, tri.Sigmoid, tri.Silu)]
+    cases = [
+        Case(op.op_name, op, (every,), {}) for op in (tri.Exp, tri.Sigmoid, tri.Silu, tri.Gelu)
+    ]
     machine = host_machine()
     printed = compile_c(lower_cases(cases, machine), machine, tmp_path)
     objects = compile_cases(cases, machine)

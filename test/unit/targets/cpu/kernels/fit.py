@@ -143,6 +143,11 @@ def _cos_rest(u: Vector) -> Vector:
     return np.sum([(-u) ** k / math.factorial(2 * k + 4) for k in range(10)], axis=0)
 
 
+def _normal_root(a: Vector) -> Vector:
+    """Return the 16th root of Phi(-a), Phi the normal distribution function."""
+    return np.array([(math.erfc(each * math.sqrt(0.5)) / 2) ** (1 / 16) for each in a])
+
+
 def _lgamma_rest(e: Vector) -> Vector:
     """Return lgamma(2 + e) / e, by its series: zeta(k) of all whole numbers but 1."""
     zetas = [sum(n**-k for n in range(2, 400)) + _tail(k) for k in range(2, 60)]
@@ -174,6 +179,7 @@ def fits() -> dict[str, Fit]:
         "expm1": remez(_exp_rest, _relative(2, np.expm1), -0.36, 0.36, (5, 0)),
         "log": remez(_log_rest, _relative(3, np.log1p), root - 1, 1 / root - 1, (7, 0)),
         "lgamma": remez(_lgamma_rest, lambda e: 1 / _lgamma_rest(e), -0.5, 0.5, (7, 0)),
+        "normal_root": remez(_normal_root, lambda a: 16 / _normal_root(a), 0, 5, (5, 0)),
         "tanh": grow(_by_root(math.tanh, 1.0), 9.02**2, (4, 4), 2.5),
         "erf": grow(_by_root(math.erf, 2 / math.sqrt(math.pi)), 3.93**2, (6, 5), 2.25),
     }

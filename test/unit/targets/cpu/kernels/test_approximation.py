@@ -166,6 +166,7 @@ def test_coefficients_are_those_of_remez_exchange() -> None:
         "expm1": (coefficients.EXPM1, (1.0,)),
         "log": (coefficients.LOG, (1.0,)),
         "lgamma": (coefficients.LGAMMA, (1.0,)),
+        "normal_root": (coefficients.NORMAL_ROOT, (1.0,)),
         "tanh": (coefficients.TANH_ABOVE, coefficients.TANH_BELOW),
         "erf": (coefficients.ERF_ABOVE, coefficients.ERF_BELOW),
     }
