@@ -21,17 +21,15 @@ def has_instructions(x: Value) -> bool:
     return x.dtype == "f32" and lanes == 16 and code_has("avx512f", "avx512dq")
 
 
-def power_of_two(x: Value, factor: float, coefficients: Sequence[float]) -> Value:
-    """Compute 2^t = 2^n P(t - n) for t = x * factor, where n is the whole number next to t.
+def power_of_two(x: Value, coefficients: Sequence[float]) -> Value:
+    """Compute 2^x = 2^n P(x - n), where n is the whole number below x.
 
-    P is 1 at zero, then has the coefficients. Both instructions find n as the whole number below
-    t + 1/2.
+    P is 1 at zero, then has the coefficients. Both instructions find n themselves.
     """
-    t = x.fma(factor, 0.5)
     down, current = constant_of(_DOWN, "i32"), constant_of(_CURRENT, "i32")
-    rest = _instruction("mask.reduce", t, lambda x: [down, x, _all_lanes(), current]) - 0.5
+    rest = _instruction("mask.reduce", x, lambda x: [down, x, _all_lanes(), current])
     power = polynomial(rest, (1.0, *coefficients))
-    return _instruction("mask.scalef", power, lambda x: [t.ssa, x, _all_lanes(), current])
+    return _instruction("mask.scalef", power, lambda power: [x.ssa, power, _all_lanes(), current])
 
 
 def reciprocal(x: Value) -> Value:

@@ -4,8 +4,6 @@ A softmax divides by the sum of its exponentials, the largest of which is 1. So 
 with the distance from zero does no harm: x / ln 2 is rounded, which `exp` takes care not to do.
 """
 
-from collections.abc import Sequence
-
 from ....kernels import coefficients
 from ....kernels.approximation import polynomial
 from ..value import Value, is_strict
@@ -16,22 +14,29 @@ VANISHES = -160.0
 """A power of two that is zero in f32."""
 
 
+def falls_by_powers(dtype: str) -> bool:
+    """Return whether `falling_exp` of a type is `falling_power` of x / ln 2."""
+    return dtype == "f32" and not is_strict()
+
+
 def falling_exp(x: Value, dtype: str = "f32") -> Value:
     """Compute e to the power x for x <= 0.
 
     f32: at most 1.5 ULP and |x| / 2^23 of the result; 2^-13 of it where it will be rounded to
-    `dtype` bf16. 0 gives 1, -inf gives 0. 2^t with t = x / ln 2 is 2^n P(t - n), where n is the
-    whole number next to t. In strict kernels, and of f64, it is `exp`.
+    `dtype` bf16. 0 gives 1, -inf gives 0. In strict kernels, and of f64, it is `exp`.
     """
-    if x.dtype != "f32" or is_strict():
-        return exp(x)
-    rest = coefficients.EXP2_SHORT if dtype == "bf16" else coefficients.EXP2
-    return (power_of_two if has_instructions(x) else _by_arithmetic)(x, LOG2_E, rest)
+    return falling_power(x * LOG2_E, dtype) if falls_by_powers(x.dtype) else exp(x)
 
 
-def _by_arithmetic(x: Value, factor: float, power: Sequence[float]) -> Value:
-    """Compute what `power_of_two` does, for x <= 0."""
-    t = (x * factor).maximum(VANISHES)
-    shifted = t + ROUNDER
-    rest = t - (shifted - ROUNDER)
-    return scale(polynomial(rest, (1.0, *power)), shifted)
+def falling_power(x: Value, dtype: str = "f32") -> Value:
+    """Compute 2 to the power x of f32 for x <= 0, as 2^n P(x - n).
+
+    n is a whole number: the next one below for AVX-512, or else the nearest.
+    """
+    if has_instructions(x):
+        short = dtype == "bf16"
+        return power_of_two(x, coefficients.EXP2_SHORT if short else coefficients.EXP2_FRACTION)
+    x = x.maximum(VANISHES)
+    shifted = x + ROUNDER
+    rest = x - (shifted - ROUNDER)
+    return scale(polynomial(rest, (1.0, *coefficients.EXP2)), shifted)

@@ -18,14 +18,14 @@ def exp(x: Value) -> Value:
     """Compute e to the power x. f32: at most 2^-13 of the result, of denormals all."""
     if not has_instructions(x):
         return approximation.exp(x)
-    return power_of_two(x, LOG2_E, coefficients.EXP2_SHORT)
+    return power_of_two(x * LOG2_E, coefficients.EXP2_SHORT)
 
 
 def sigmoid(x: Value) -> Value:
     """Compute 1 / (1 + exp(-x)). f32: at most 2^-12 of the result, of denormals all."""
     if not has_instructions(x):
         return approximation.sigmoid(x)
-    return reciprocal(power_of_two(x, -LOG2_E, coefficients.EXP2_SHORT) + 1)
+    return reciprocal(power_of_two(x * -LOG2_E, coefficients.EXP2_SHORT) + 1)
 
 
 GELU_END = 5.0

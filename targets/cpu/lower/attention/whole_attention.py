@@ -17,8 +17,9 @@ from .....dialects.tri.attention.attention import fills_of
 from ...kernels.buffer import Buffer, Lanes
 from ...kernels.builder import KernelBuilder
 from ...kernels.epilogue import Epilogue
-from ...kernels.functions.falling_exp import falling_exp
-from ...kernels.index import IndexExpr, Span, carry, for_each, greatest, place_dtype
+from ...kernels.functions.approximation import LOG2_E
+from ...kernels.functions.falling_exp import falling_exp, falling_power, falls_by_powers
+from ...kernels.index import IndexExpr, Span, carry, choose, for_each, greatest, place_dtype
 from ...kernels.loops import Piece, Section, cut, spread
 from ...kernels.products.contraction import Contraction, splat
 from ...kernels.products.panels import DirectPanel
@@ -32,6 +33,12 @@ from .factors import choose_factors
 FEW, MANY = 28, 42
 """The most queries of a block. Keys and values are read once for all of them: many pay where these
 are far from the core, few divide better among threads."""
+
+NEAR = 2.0**20
+"""The highest exponent of two that may be taken off by a multiplication: it is off by 2^-4 at most.
+
+All weights of a query then are off by one factor, by which they are divided.
+"""
 
 
 @template(tri.Attention)
@@ -58,6 +65,7 @@ def lower_attention(
         kernel.reshaped(v, (batch, heads // shared, *v.shape[-2:])),
         y.reshape((batch, heads, queries, v.shape[-1])),
         op.scale,
+        len(masks) > 0,
         _masked(op, flat, queries, keys),
         op.causal,
     )
@@ -98,7 +106,9 @@ class WholeAttention:
     """Attend from blocks of queries of a head to all of its keys, which are transposed before.
 
     Queries are [batch, heads, length, size], keys and values have the same or fewer heads. With
-    `causal`, a block passes over the keys behind its last query.
+    `causal`, a block passes over the keys behind its last query. Where no number of a mask is
+    among the scores, which may be the lowest of all, they are scaled when they become powers of
+    two: one multiplication scales, takes off the highest and changes the base.
     """
 
     def __init__(
@@ -109,15 +119,18 @@ class WholeAttention:
         v: Buffer,
         y: Epilogue,
         scale: float,
+        has_masks: bool,
         mask: Mask,
         causal: bool,
     ) -> None:
-        self.kernel, self.scale, self.mask, self.causal = kernel, scale, mask, causal
+        self.kernel, self.mask, self.causal = kernel, mask, causal
         self.q, self.k, self.v, self.y = q, k, v, y
         self.queries, self.keys = q.shape[-2], k.shape[-2]
         self.block = _block(kernel.machine, self.queries, k, v)
         self.factors = choose_factors(kernel, q, k, v, self.block)
         self.dtype, self.lanes = self.factors.dtype, self.factors.lanes
+        late = falls_by_powers(self.dtype) and scale > 0 and not has_masks
+        self.scale, self.power_of = (1.0, scale * LOG2_E) if late else (scale, None)
         rows = ceildiv(self.block, self.lanes) * self.lanes
         self.tops, self.sums = (kernel.private((rows, self.lanes), self.dtype) for _ in range(2))
         self.scales = kernel.private((rows,), self.dtype)
@@ -161,7 +174,8 @@ class WholeAttention:
         """Store the scores of some queries, and the highest ones of each, lane by lane."""
 
         def finish(i: IndexExpr, j: IndexExpr, value: Value, lanes: Lanes) -> Value:
-            score = self.mask(value * self.scale, at, first + i, j, lanes)
+            scaled = value if self.scale == 1 else value * self.scale
+            score = self.mask(scaled, at, first + i, j, lanes)
             if lanes.mask is not None:
                 score = Value(lanes.mask, "i1").select(score, -math.inf)
             self.factors.scores.store(score, [i, j], Lanes(lanes.width))
@@ -170,6 +184,9 @@ class WholeAttention:
         def keep_highest(i: IndexExpr, scores: Sequence[Value]) -> None:
             top = reduce(self.highest.choose, [*scores, self._load_row(self.tops, i)])
             self._store_row(self.tops, i, top)
+
+        def touch(i: IndexExpr, j: IndexExpr) -> None:
+            self.factors.scores.prefetch(self.factors.scores.position([i, j]), writes=True, level=1)
 
         factors = self.factors
         factors.take_queries(at, first, count)
@@ -181,6 +198,7 @@ class WholeAttention:
             lambda rows, i, d: factors.query(rows.first + i, d[0]),
             DirectPanel(factors.keys),
             finish,
+            touch=touch,
             multiply=factors.multiply,
             finish_row=keep_highest,
             reach=end if self.causal else None,
@@ -191,18 +209,37 @@ class WholeAttention:
 
         Those of whole vectors are stored: scores from `end` on are -inf there.
         """
+        top, dtype, power_of = self.scales.load([row]), self.factors.weights.dtype, self.power_of
+        highest = splat(top, self.lanes)
+        if power_of is None:
+            total = self._powers(row, end, lambda score: falling_exp(score - highest, dtype))
+        else:
+            shift = splat(top * -power_of, self.lanes)
+            total = choose(
+                top.abs().less(NEAR / power_of),
+                highest,
+                lambda: self._powers(
+                    row, end, lambda score: falling_power(score.fma(power_of, shift), dtype)
+                ),
+                lambda: self._powers(
+                    row, end, lambda score: falling_power((score - highest) * power_of, dtype)
+                ),
+            )
+        self._store_row(self.sums, row, total)
+
+    def _powers(self, row: IndexExpr, end: IndexExpr, power: Callable[[Value], Value]) -> Value:
+        """Store what becomes of each score of a query; return the sums of the lanes."""
         scores, weights = self.factors.scores, self.factors.weights
-        top = splat(self.scales.load([row]), self.lanes)
 
         def step(key: IndexExpr, now: list[Value]) -> list[Value]:
             at = [row, key], Lanes(self.lanes)
-            power = falling_exp(scores.load(*at) - top, weights.dtype)
-            weights.store(power, *at)
-            return [now[0] + power]
+            made = power(scores.load(*at))
+            weights.store(made, *at)
+            return [now[0] + made]
 
         start = [self.total.identity(self.lanes)]
         (total,) = carry(end, start, step, step=self.lanes)
-        self._store_row(self.sums, row, total)
+        return total
 
     def _shift(self, highest: Value) -> Value:
         return highest.equal(-math.inf).select(highest.like(0), highest)

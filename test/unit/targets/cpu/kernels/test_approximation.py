@@ -162,6 +162,7 @@ def test_coefficients_are_those_of_remez_exchange() -> None:
         "cos": (coefficients.COS, (1.0,)),
         "exp": (coefficients.EXP, (1.0,)),
         "exp2": (coefficients.EXP2, (1.0,)),
+        "exp2_fraction": (coefficients.EXP2_FRACTION, (1.0,)),
         "exp2_short": (coefficients.EXP2_SHORT, (1.0,)),
         "expm1": (coefficients.EXPM1, (1.0,)),
         "log": (coefficients.LOG, (1.0,)),
