@@ -6,13 +6,14 @@ Keys are transposed once for each head, so that scores are a product over contig
 from collections.abc import Sequence
 from functools import partial
 
+from .....dialects.core.mlir import ir
 from .....dialects.core.sizes.atoms import Size, is_symbolic
 from .....dialects.core.sizes.dim import ceildiv
 from .....dialects.core.sizes.substitution import likely
 from .....dialects.core.tensor import DTYPES
 from .....dialects.cpu.vnni import PRODUCTS, VNNI
 from ....kernels.arithmetic import compute_dtype
-from ...kernels.buffer import Buffer, Lanes
+from ...kernels.buffer import Buffer, Lanes, pack, vector
 from ...kernels.builder import KernelBuilder
 from ...kernels.epilogue import each_vector
 from ...kernels.index import IndexExpr, for_each
@@ -22,7 +23,7 @@ from ...kernels.products.panels import private_rows
 from ...kernels.products.row_products import columns_of, rows_from
 from ...kernels.products.vnni import load_word, load_words
 from ...kernels.transposition import store_transposed, transpose_registers
-from ...kernels.value import Value, is_strict
+from ...kernels.value import Value, element_type, is_strict
 from ...kernels.widened import copy_vector
 
 PAIR = "bf16"
@@ -31,8 +32,8 @@ PAIR = "bf16"
 class Factors:
     """Hold the keys and values of a head, and rows of scores and of weights of some queries.
 
-    `keys` is [depth, keys], `values` is [keys or pairs of them, size]; `weights` are in the memory
-    of the `scores`, which they replace. Rows of both are `padded` to whole vectors.
+    `keys` is [depth, keys], `values` is [keys or pairs of them, size]. Weights, of `weight_dtype`,
+    are in the memory of the `scores`, which they replace. Rows are `padded` to whole vectors.
     """
 
     multiply: Multiply = staticmethod(multiply_add)
@@ -44,6 +45,7 @@ class Factors:
         self.lanes = kernel.lanes(self.dtype)
         self.padded = ceildiv(k.shape[-2], self.lanes) * self.lanes
         self.scores = private_rows(kernel, rows, self.padded, self.dtype)
+        self.weight_dtype = self.dtype
         self._allocate(k.shape[-2:], v.part([IndexExpr(0)] * 2), rows)
 
     @property
@@ -54,7 +56,6 @@ class Factors:
     def _allocate(self, keys: Sequence[Size], values: Buffer, rows: int) -> None:
         count, inner = keys
         self.keys = private_rows(self.kernel, inner, count, self.dtype)
-        self.weights = self.scores
         span = likely(count * values.strides[0]) * DTYPES[values.dtype].itemsize
         far = values.strides[0] != values.shape[1] and span > self.kernel.machine.core.caches[1]
         # Rows far apart are in many pages, which are read again and again.
@@ -86,20 +87,24 @@ class Factors:
 
     def weight(self, row: IndexExpr, number: IndexExpr) -> Value:
         """Load a factor of the values."""
-        return self.weights.load([row, number])
+        return self.scores.load([row, number])
+
+    def store_weights(self, row: IndexExpr, key: IndexExpr, weights: Value) -> None:
+        """Store the weights of neighbouring keys, whose scores and those before were read."""
+        self.scores.store(weights, [row, key], Lanes(self.lanes))
 
 
 class PairFactors(Factors):
     """Multiply pairs of bf16, with sums of f32, by an instruction; weights are rounded to bf16."""
 
     def _allocate(self, keys: Sequence[Size], values: Buffer, rows: int) -> None:
+        self.weight_dtype = PAIR
         count, inner = keys
         width = values.shape[1]
         self.together = pairs = PRODUCTS[PAIR].count
         self.multiply = choose_dot(self.kernel.machine, PAIR)
         self.keys = private_rows(self.kernel, inner // pairs, count, VNNI)
         self.values = private_rows(self.kernel, ceildiv(count, pairs), width, VNNI)
-        self.weights = private_rows(self.kernel, rows, self.padded, PAIR)
 
     def take_head(self, keys: Buffer, values: Buffer) -> None:
         for_each(keys.shape[0], lambda key: self._take_keys(keys, key), step=self.lanes)
@@ -140,7 +145,13 @@ class PairFactors(Factors):
         return load_word(self._queries, row, depth)
 
     def weight(self, row: IndexExpr, number: IndexExpr) -> Value:
-        return load_word(self.weights, row, number)
+        return self.scores.load([row, number]).bits(VNNI)
+
+    def store_weights(self, row: IndexExpr, key: IndexExpr, weights: Value) -> None:
+        half = self.lanes // 2
+        type_ = ir.VectorType.get([half], element_type(self.dtype))
+        pairs = vector.bitcast(type_, pack(weights, PAIR))
+        self.scores.store(Value(pairs, self.dtype), [row, key // 2], Lanes(half))
 
 
 def choose_factors(kernel: KernelBuilder, q: Buffer, k: Buffer, v: Buffer, rows: int) -> Factors:

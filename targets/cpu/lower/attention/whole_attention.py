@@ -209,7 +209,7 @@ class WholeAttention:
 
         Those of whole vectors are stored: scores from `end` on are -inf there.
         """
-        top, dtype, power_of = self.scales.load([row]), self.factors.weights.dtype, self.power_of
+        top, dtype, power_of = self.scales.load([row]), self.factors.weight_dtype, self.power_of
         highest = splat(top, self.lanes)
         if power_of is None:
             total = self._powers(row, end, lambda score: falling_exp(score - highest, dtype))
@@ -229,12 +229,10 @@ class WholeAttention:
 
     def _powers(self, row: IndexExpr, end: IndexExpr, power: Callable[[Value], Value]) -> Value:
         """Store what becomes of each score of a query; return the sums of the lanes."""
-        scores, weights = self.factors.scores, self.factors.weights
 
         def step(key: IndexExpr, now: list[Value]) -> list[Value]:
-            at = [row, key], Lanes(self.lanes)
-            made = power(scores.load(*at))
-            weights.store(made, *at)
+            made = power(self.factors.scores.load([row, key], Lanes(self.lanes)))
+            self.factors.store_weights(row, key, made)
             return [now[0] + made]
 
         start = [self.total.identity(self.lanes)]
