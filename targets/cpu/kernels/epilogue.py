@@ -16,7 +16,7 @@ from .buffer import Buffer, Lanes, tail_mask
 from .builder import KernelBuilder
 from .index import IndexExpr
 from .loops import Piece, Section, cut, each, spread
-from .transposition import contiguous_axis, copy_transposed
+from .transposition import contiguous_axis, copy_interleaved, copy_transposed, interleaves
 from .value import Value, constant_of, element_type
 
 DISTANT = 128 << 10
@@ -44,6 +44,11 @@ class Epilogue(GroupEpilogue[KernelBuilder, Buffer, Buffer]):
     def can_reshape(self, shape: Shape) -> bool:
         """Return whether the outputs can be viewed under another shape without a copy."""
         return all(out.restride(shape) is not None for out in self.outputs.values())
+
+    def _restrides(self, shape: Shape) -> bool:
+        """Return whether all that is read and written can be viewed under another shape."""
+        buffers = *self.leaves.values(), *self.outputs.values()
+        return all(buffer.restride(shape) is not None for buffer in buffers)
 
     def window(self, starts: Sequence[Size], shape: Shape) -> "Epilogue":
         """View a box of the elements: index 0 then refers to `starts`."""
@@ -121,7 +126,11 @@ class Epilogue(GroupEpilogue[KernelBuilder, Buffer, Buffer]):
             epilogue.emit_vectors(view.load, source.dtype)
         else:
             width = self.kernel.lanes(source.dtype, *self.dtypes)
-            copy_transposed(view, axis, width, epilogue.store)
+            flat = *shape[:-2], shape[-2] * shape[-1]
+            if interleaves(view, axis, width) and epilogue._restrides(flat):
+                copy_interleaved(view, width, epilogue.reshape(flat).store)
+            else:
+                copy_transposed(view, axis, width, epilogue.store)
 
     def emit_constant(self, value: float) -> None:
         """Emit a loop nest of vectors in which each element of the result is one constant."""

@@ -23,6 +23,9 @@ _WIDEST = 16
 _NARROWEST = 4
 """The least likely size of a dimension that is worth a tile."""
 
+_FEW = 4
+"""The most lines that are dealt out, each by a shuffle for a vector."""
+
 
 @dataclass(frozen=True)
 class Block:
@@ -91,6 +94,53 @@ def copy_transposed(source: Buffer, axis: int, width: int, take: Take) -> None:
     shape = tuple(source.shape[d] for d in others)
     full, _, tails = cut(source.shape[axis], width)
     spread(Section(shape, full + tails, plane))
+
+
+def interleaves(source: Buffer, axis: int, width: int) -> bool:
+    """Return whether a copy deals few whole lines out: elements of each are `count` apart."""
+    *_, length, count = source.shape
+    sizes_known = not is_symbolic(length) and not is_symbolic(count)
+    return sizes_known and axis == len(source.shape) - 2 and count <= _FEW and length >= width
+
+
+def copy_interleaved(source: Buffer, width: int, take: Take) -> None:
+    """Load along the last axis but one; hand out vectors along the last two, seen as one."""
+    *outer, length, count = source.shape
+    lines = source.transpose([*range(len(outer)), len(outer) + 1, len(outer)])
+
+    def some(at: list[IndexExpr], block: Block) -> None:
+        loaded = [lines.load([*at, IndexExpr(i), block.start], block.lanes) for i in range(count)]
+        left = block.count * count
+        for number, made in enumerate(interleave_registers(loaded, width)):
+            rest = left - number * width
+            if rest > 0:
+                lanes = Lanes(width, None if rest >= width else tail_mask(width, rest))
+                take(made, [*at, block.start * count + number * width], lanes)
+
+    def line(at: list[IndexExpr]) -> list[Piece]:
+        return _blocks(length, width, lambda block: some(at, block))
+
+    full, _, tails = cut(length, width)
+    spread(Section(tuple(outer), full + tails, line))
+
+
+def interleave_registers(lines: Sequence[Value], width: int) -> list[Value]:
+    """Return as many registers, with the first elements of all, then the second ones, and so on."""
+    count = len(lines)
+    made: list[Value] = []
+    for number in range(count):
+        places = [divmod(number * width + lane, count) for lane in range(width)]
+        now = lines[0]
+        for index in range(1, count):
+            # Of two, both are taken from their places; later ones are put among those before.
+            earlier = [place if index == 1 else lane for lane, (place, _) in enumerate(places)]
+            picks = [
+                width + place if line == index else before
+                for (place, line), before in zip(places, earlier, strict=True)
+            ]
+            now = now.with_ssa(vector.shuffle(now.ssa, lines[index].ssa, picks))
+        made.append(now)
+    return made
 
 
 def store_transposed(matrix: Buffer, target: Buffer, width: int) -> None:
