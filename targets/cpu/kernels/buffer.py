@@ -69,6 +69,10 @@ class Buffer(StridedBuffer):
         """View the same elements with other strides."""
         return type(self)(self.memory, Tensor(shape, self.dtype), strides, self.offset)
 
+    def stored(self) -> "Buffer":
+        """View halves as the integers that are stored, with a sign."""
+        return Buffer(self.memory, Tensor(self.shape, "i16"), self.strides, self.offset)
+
     def part(self, indices: Sequence[IndexExpr]) -> Self:
         """View the sub-tensor at some leading indices."""
         count = len(indices)
@@ -168,13 +172,20 @@ def unpack(stored: Any, dtype: str) -> Value:
         return Value(stored, wide)
     if dtype == "bf16":
         bits = arith.extui(shaped_like(stored.type, element_type("ui32")), stored)
-        return Value(bits, "ui32").shift_left(16).bits(wide)
-    half = arith.bitcast(shaped_like(stored.type, element_type(dtype)), stored)
-    return Value(arith.extf(shaped_like(stored.type, element_type(wide)), half), wide)
+        widened = Value(bits, "ui32").shift_left(16).bits(wide).ssa
+    else:
+        half = arith.bitcast(shaped_like(stored.type, element_type(dtype)), stored)
+        widened = arith.extf(shaped_like(stored.type, element_type(wide)), half)
+    return Value(widened, wide, (stored, dtype))
 
 
 def pack(value: Value, dtype: str) -> Any:
-    """Convert a computed `Value` to the storage type of an element type."""
+    """Convert a computed `Value` to the storage type of an element type.
+
+    What was loaded from that type and only moved keeps its bits.
+    """
+    if value.stored is not None and value.stored[1] == dtype:
+        return value.stored[0]
     if dtype == "i1":
         return arith.extui(shaped_like(value.ssa.type, storage_type("i1")), value.ssa)
     if dtype == "f16":

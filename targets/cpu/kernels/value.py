@@ -91,11 +91,15 @@ _INTEGER_OPS: Mapping[str, Any] = {
 
 
 class Value(Arithmetic["Value"]):
-    """Wrap an SSA value, scalar or vector, together with its element type's signedness."""
+    """Wrap an SSA value, scalar or vector, together with its element type's signedness.
 
-    def __init__(self, ssa: Any, dtype: str) -> None:
+    `stored` are the bits and the element type of what was loaded, if the value was widened from it.
+    """
+
+    def __init__(self, ssa: Any, dtype: str, stored: tuple[Any, str] | None = None) -> None:
         self.ssa = ssa
         self.dtype = dtype
+        self.stored = stored
 
     # -- types --------------------------------------------------------------------------------
 

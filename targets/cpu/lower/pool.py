@@ -8,15 +8,17 @@ import functools
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from ....dialects import tri
+from ....dialects.core.mlir import ir
 from ....dialects.core.sizes.atoms import is_symbolic
 from ...kernels.arithmetic import compute_dtype
 from ...kernels.conversion import convert
-from ..kernels.buffer import Buffer, Lanes, constant_vector, vector
+from ..kernels.buffer import Buffer, Lanes, constant_vector, unpack, vector
 from ..kernels.builder import KernelBuilder
 from ..kernels.epilogue import Epilogue, each_vector
-from ..kernels.index import IndexExpr, carry, carry_nest, for_each, greatest
+from ..kernels.index import IndexExpr, carry, carry_nest, for_each, greatest, when_else
 from ..kernels.loops import each
 from ..kernels.reduction import Reduction
 from ..kernels.runs import Rows, cut_rows
@@ -178,23 +180,57 @@ def _pool_tiles(
     runs = cut_rows(across.windows, 1, count)
 
     def line(at: list[IndexExpr]) -> None:
-        joined = _Joined(how, x, at[:2], [down], at[2:])
-
         def tile(windows: Rows) -> None:
             start = across.start(windows.first)
             reach = (windows.count - 1) * across.stride + across.taps
             places = [(start + i).maximum(0).minimum(across.high - 1) for i in range(reach)]
-            columns = [joined.load([place, IndexExpr(0)], lanes) for place in places]
-            for i in range(windows.count):
-                first = i * across.stride
-                value = how.combine_all(columns[first : first + across.taps])
-                place = [*at, windows.first + i, IndexExpr(0)]
-                y.store(finish(value, place, lanes), place, lanes)
+
+            def combined(how: Reduction, image: Buffer) -> list[Value]:
+                joined = _Joined(how, image, at[:2], [down], at[2:])
+                columns = [joined.load([place, IndexExpr(0)], lanes) for place in places]
+                firsts = range(0, windows.count * across.stride, across.stride)
+                return [how.combine_all(columns[i : i + across.taps]) for i in firsts]
+
+            def store(values: Sequence[Value]) -> None:
+                for i, value in enumerate(values):
+                    place = [*at, windows.first + i, IndexExpr(0)]
+                    y.store(finish(value, place, lanes), place, lanes)
+
+            if x.dtype != "bf16":
+                store(combined(how, x))
+                return
+            bits: list[Value] = []
+            most = combined(_collecting(bits), x.stored())
+            when_else(
+                _any(functools.reduce(Value.logical_or, bits).less(0)),
+                lambda: store(combined(how, x)),
+                lambda: store([unpack(value.ssa, x.dtype) for value in most]),
+            )
 
         for run in runs:
             run.each(tile)
 
     each(tuple(y.shape[:3]), line)
+
+
+def _collecting(bits: list[Value]) -> Reduction:
+    """Combine the bits of halves to maxima, and collect them: in order, but for negative numbers.
+
+    NaN, infinities and numbers without a sign have the order of their bits.
+    """
+
+    def collect(element: Value) -> Value:
+        bits.append(element)
+        return element
+
+    return Reduction("max", "i16", collect)
+
+
+def _any(condition: Value) -> Value:
+    """Test that a condition holds in some lane."""
+    kind: Any = ir.Attribute.parse("#vector.kind<or>")
+    bit = ir.IntegerType.get_signless(1)
+    return condition.with_ssa(vector.reduction(bit, kind, condition.ssa))
 
 
 class _Joined:
