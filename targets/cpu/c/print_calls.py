@@ -30,6 +30,7 @@ X86: Mapping[str, tuple[str, str]] = {
 MASKED: Mapping[str, str] = {
     "llvm.x86.avx512.mask.scalef.ps.512": "_mm512_scalef_ps((__m512){0}, (__m512){1})",
     "llvm.x86.avx512.mask.reduce.ps.512": "_mm512_reduce_ps((__m512){0}, {1})",
+    "llvm.x86.avx512.mask.cvtps2dq.512": "_mm512_cvtps_epi32((__m512){0})",
     "llvm.x86.avx512.rcp14.ps.512": "_mm512_rcp14_ps((__m512){0})",
 }
 """The calls of instructions with a mask, which here has all lanes; the second operand of the

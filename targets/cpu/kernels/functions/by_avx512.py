@@ -37,6 +37,14 @@ def reciprocal(x: Value) -> Value:
     return _instruction("rcp14", x, lambda x: [x, _all_lanes()])
 
 
+def nearest(x: Value) -> Value:
+    """Round to i32, halves to even; what does not fit, and NaN, becomes -2^31."""
+    type_ = x.shaped("i32")
+    operands = [x.ssa, constant_of(0, "i32", type_), _all_lanes(), constant_of(_CURRENT, "i32")]
+    name = "llvm.x86.avx512.mask.cvtps2dq.512"
+    return Value(llvm.call_intrinsic(type_, name, operands, [], []), "i32")
+
+
 def _instruction(name: str, x: Value, more: Callable[[Any], list[Any]]) -> Value:
     """Emit an instruction for all lanes; `more` are its operands behind the first one."""
     name = f"llvm.x86.avx512.{name}.ps.512"

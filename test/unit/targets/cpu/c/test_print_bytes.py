@@ -25,7 +25,13 @@ def cases() -> list[Case]:
     words = cpu.pack_lane_words(whole(np.int8, 16, 1, 3, 3), 16, 1)
     window = {"kernel": (3, 3), "strides": (1, 1), "sizes": (3, 18)}
     image = whole(np.uint8, 1, 1, 5, 20, 16)
+    numbers = RANDOM.normal(0, 90, 333).astype(np.float32)
+    numbers[::37] = np.array([np.inf, -np.inf, np.nan] * 3, np.float32)
+    limits = {"zero": 3, "low": 0, "high": 255, "to": "ui8"}
+    signed = {"zero": 3, "low": -128, "high": 100, "to": "i8"}
     return [
+        Case("unsigned", cpu.Quantize, (numbers,), limits),
+        Case("signed", cpu.Quantize, (numbers,), signed),
         Case("table", cpu.LookUp, (whole(np.int8, 300),), more),
         Case("lanes", cpu.LaneDotConv, (image, words, whole(np.int32, 16)), window),
     ]
@@ -42,4 +48,6 @@ def test_bytes_in_c_are_those_of_the_references(machine: Machine, tmp_path: Path
         (got,) = compiled.run(number, case.inputs, [Tensor.of(expected)])
         np.testing.assert_array_equal(got, expected)
     if "avx512vbmi" in machine.features:
-        assert "_mm512_permutex2var_epi8" in source_of(kernels, machine)
+        source = source_of(kernels, machine)
+        assert "_mm512_permutex2var_epi8" in source
+        assert "_mm512_cvtps_epi32" in source
