@@ -196,7 +196,7 @@ def _pool_tiles(
                     place = [*at, windows.first + i, IndexExpr(0)]
                     y.store(finish(value, place, lanes), place, lanes)
 
-            if x.dtype != "bf16":
+            if x.dtype not in ("bf16", "f16"):
                 store(combined(how, x))
                 return
             bits: list[Value] = []

@@ -73,13 +73,13 @@ def test_maxima_are_those_of_numpy(dtype: type, machine: Machine) -> None:
     check(machine, lambda shape: image(dtype, shape))
 
 
-def without_sign(shape: tuple[int, ...]) -> Array:
-    """Draw bf16 without a sign, NaN and infinities among them, but for some numbers of one image.
+def without_sign(dtype: type, shape: tuple[int, ...]) -> Array:
+    """Draw halves without a sign, NaN and infinities among them, but for some numbers of one image.
 
     Zeros and NaN have one there.
     """
     random = np.random.default_rng(6)
-    x = np.abs(image(BF16, shape))
+    x = np.abs(image(dtype, shape))
     x[random.random(shape) < 0.1] = 0
     x[1][random.random(shape[1:]) < 0.01] = -0.0
     x[1, 0][random.random(shape[2:]) < 0.01] = -np.float32(np.nan)
@@ -87,6 +87,7 @@ def without_sign(shape: tuple[int, ...]) -> Array:
 
 
 @on_every_machine
-def test_maxima_of_halves_without_sign_are_those_of_numpy(machine: Machine) -> None:
+@pytest.mark.parametrize("dtype", [BF16, np.float16])
+def test_maxima_of_halves_without_sign_are_those_of_numpy(dtype: type, machine: Machine) -> None:
     """Of these the bits are compared, in tiles in which none has a sign."""
-    check(machine, without_sign)
+    check(machine, lambda shape: without_sign(dtype, shape))
