@@ -29,7 +29,9 @@ class Lanes:
     mask: Any = None
 
 
-STORAGE = {"i1": "ui8", "f16": "ui16", "bf16": "ui16"}
+HALVES = ("f16", "bf16")
+
+STORAGE = {"i1": "ui8", **dict.fromkeys(HALVES, "ui16")}
 """The type in which kernels load and store an element type, where the two differ.
 
 A bool is stored in a byte. f16 and bf16 are loaded as integers: without native instructions, LLVM

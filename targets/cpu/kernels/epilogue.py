@@ -12,7 +12,7 @@ from ...kernels.arithmetic import compute_dtype
 from ...kernels.epilogue import GroupEpilogue
 from ...memory.strides import collapsed_shape
 from ..registry import TABLE
-from .buffer import Buffer, Lanes, tail_mask
+from .buffer import HALVES, Buffer, Lanes, tail_mask
 from .builder import KernelBuilder
 from .index import IndexExpr
 from .loops import Piece, Section, cut, each, spread
@@ -75,8 +75,8 @@ class Epilogue(GroupEpilogue[KernelBuilder, Buffer, Buffer]):
     @property
     def dtypes(self) -> list[str]:
         """All element types that the epilogue computes with."""
-        made = [v for op in self.ops for v in op.results]
-        return [tensor_of(v.type).dtype for v in [*self.leaves, *self.outputs, *made]]
+        made = [tensor_of(v.type).dtype for op in self.ops for v in op.results]
+        return [b.dtype for b in (*self.leaves.values(), *self.outputs.values())] + made
 
     def store(
         self, value: Value | None, indices: Sequence[IndexExpr], lanes: Lanes | None = None
@@ -117,7 +117,16 @@ class Epilogue(GroupEpilogue[KernelBuilder, Buffer, Buffer]):
         each_vector(self.shape, width, lambda i, lanes: self.store(read(i, lanes), i, lanes))
 
     def emit_copy(self, source: Buffer) -> None:
-        """Emit a loop nest of vectors that reads each element from a buffer of the same shape."""
+        """Emit a loop nest of vectors that reads each element from a buffer of the same shape.
+
+        Halves that are only moved are moved as integers, in whole vectors of them.
+        """
+        if not self.ops and source.dtype in HALVES and {source.dtype} == {*self.dtypes}:
+            self.viewed(self.shape, Buffer.stored, Buffer.stored)._emit_copy(source.stored())
+        else:
+            self._emit_copy(source)
+
+    def _emit_copy(self, source: Buffer) -> None:
         shape = self.collapsed(source)
         view = source.restride(shape)
         assert view is not None, "collapsed() respects the strides of the source"

@@ -15,7 +15,7 @@ from ....dialects.core.mlir import ir
 from ....dialects.core.sizes.atoms import is_symbolic
 from ...kernels.arithmetic import compute_dtype
 from ...kernels.conversion import convert
-from ..kernels.buffer import Buffer, Lanes, constant_vector, unpack, vector
+from ..kernels.buffer import HALVES, Buffer, Lanes, constant_vector, unpack, vector
 from ..kernels.builder import KernelBuilder
 from ..kernels.epilogue import Epilogue, each_vector
 from ..kernels.index import IndexExpr, carry, carry_nest, for_each, greatest, when_else
@@ -196,7 +196,7 @@ def _pool_tiles(
                     place = [*at, windows.first + i, IndexExpr(0)]
                     y.store(finish(value, place, lanes), place, lanes)
 
-            if x.dtype not in ("bf16", "f16"):
+            if x.dtype not in HALVES:
                 store(combined(how, x))
                 return
             bits: list[Value] = []
