@@ -13,7 +13,7 @@ from ....dialects.core.tensor import DTYPES
 from ....dialects.tri.reduction.reduce import Reduction
 from ....passes.rewriting import NoMatch, Rewriter
 from ..schedule.costs import loading
-from ..schedule.layout_costs import BLOCKED_POOL, PLAIN_POOL
+from ..schedule.layout_costs import BLOCKED_POOL, BLOCKED_RESIZE, PLAIN_POOL, PLAIN_RESIZE
 
 IMAGES = ("f32", "bf16", "f16", "i32", "ui8", "i8")
 """The element types of blocked images: floats, and bytes with the sums of their products."""
@@ -162,6 +162,24 @@ def _depth_to_space(op: tri.DepthToSpace, blocks: Blocks, rewriter: Rewriter) ->
         return tri.Reshape.build(moved, shape=(batch, channels // lanes, height, width, lanes))
 
     return Form((0,), build)
+
+
+@has_blocked_form(tri.Resize)
+def _resize(op: tri.Resize, blocks: Blocks, rewriter: Rewriter) -> Form:
+    x, y = tensor_of(op.x.type), tensor_of(op.y.type)
+    if x.shape[:2] != y.shape[:2] or op.scales[:2] != (1, 1) or op.roi:
+        raise NoMatch("resamples other axes than those of the pixels, or crops")
+    lanes = blocks.lanes
+    more: dict[str, Any] = op.attributes
+    more["sizes"] = (y.shape[0], y.shape[1] // lanes, *y.shape[2:], lanes)
+    more["scales"] = (*op.scales, 1.0)
+    vectors = loading(blocks.machine.core) * y.likely.size / lanes
+    return Form(
+        (0,),
+        lambda blocked, _: tri.Resize.build(*blocked, **more),
+        PLAIN_RESIZE * vectors,
+        BLOCKED_RESIZE * vectors,
+    )
 
 
 @has_blocked_form(tri.Pad)

@@ -19,6 +19,8 @@ from .schedule import Schedule
 RELAYOUT = 18.0  # a vector that is put into another order
 PLAIN_POOL = 110.0  # a vector of the result of a pooling
 BLOCKED_POOL = 30.0
+PLAIN_RESIZE = 36.0  # a vector of the result of a resampling
+BLOCKED_RESIZE = 14.0
 PLAIN_TAP = {1: 4.2, 2: 7.5}  # a vector under a tap of a depthwise convolution, by its stride
 LANE_TAP = {1: 2.5, 2: 4.0}
 

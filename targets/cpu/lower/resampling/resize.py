@@ -76,23 +76,21 @@ def _interpolate(
     width = kernel.lanes(dtype, x.dtype)
     row = kernel.private((x.shape[-1],), dtype)
 
+    def joined(at: list[IndexExpr], j: list[IndexExpr], lanes: Lanes | None) -> Value:
+        def sum_of(places: list[IndexExpr]) -> Value:
+            if len(places) == len(outer):
+                return convert(x.load([*places, *j], lanes), dtype)
+            taps, i = outer[len(places)], at[len(places)]
+            return _weighted(taps, i, lambda tap: sum_of([*places, _place(taps, tap, i)]), lanes)
+
+        return sum_of([])
+
     def join(at: list[IndexExpr]) -> None:
-        def columns(j: list[IndexExpr], lanes: Lanes | None) -> None:
-            def sum_of(places: list[IndexExpr]) -> Value:
-                if len(places) == len(outer):
-                    return convert(x.load([*places, *j], lanes), dtype)
-                taps, i = outer[len(places)], at[len(places)]
-                return _weighted(
-                    taps, i, lambda tap: sum_of([*places, _place(taps, tap, i)]), lanes
-                )
-
-            row.store(sum_of([]), j, lanes)
-
-        each_vector((x.shape[-1],), width, columns)
+        each_vector(
+            (x.shape[-1],), width, lambda j, lanes: row.store(joined(at, j, lanes), j, lanes)
+        )
 
     def along(at: list[IndexExpr], lanes: Lanes | None) -> Value:
-        if last.places is None or last.weights is None:
-            return row.load(at, lanes)
         total: Value | None = None
         for tap in range(last.count):
             where = [IndexExpr(tap), *at]
@@ -105,11 +103,15 @@ def _interpolate(
         assert total is not None, "an element is made of one at least"
         return total
 
+    is_joined = last.places is None or last.weights is None
+
     def new_row(at: list[IndexExpr]) -> None:
-        join(at)
+        if not is_joined:
+            join(at)
 
         def store(j: list[IndexExpr], lanes: Lanes | None) -> None:
-            number = _extrapolated(along(j, lanes), axes, [*at, *j], lanes, beyond)
+            summed = joined(at, j, lanes) if is_joined else along(j, lanes)
+            number = _extrapolated(summed, axes, [*at, *j], lanes, beyond)
             y.store(convert(number, x.dtype), [*at, *j], lanes)
 
         each_vector(y.shape[-1:], width, store)

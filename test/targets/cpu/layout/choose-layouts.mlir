@@ -31,27 +31,6 @@ func.func @keeps_the_border_of_far_taps(%x: tensor<1x64x14x14xf32>) -> tensor<1x
   return %y : tensor<1x64x14x14xf32>
 }
 
-// Each plane of a volume by Winograd's method, with the channels of three planes one after the other.
-// CHECK-LABEL: func.func @filters_planes
-// CHECK:         "cpu.blocked_winograd_conv"({{.*}}sizes = array<i64: 4, 14, 14>, tile = 4{{.*}} : (tensor<1x4x6x18x18x16xf32>, tensor<1x36x192x64xf32>) -> tensor<1x4x4x14x14x16xf32>
-func.func @filters_planes(%x: tensor<1x64x4x14x14xf32>) -> tensor<1x64x4x14x14xf32> {
-  %w = "tri.constant"() {value = dense<1.0> : tensor<64x64x3x3x3xf32>} : () -> tensor<64x64x3x3x3xf32>
-  %y = "tri.conv"(%x, %w) {dilations = array<i64: 1, 1, 1>, pads = array<i64: 1, 1, 1, 1, 1, 1>, strides = array<i64: 1, 1, 1>}
-      : (tensor<1x64x4x14x14xf32>, tensor<64x64x3x3x3xf32>) -> tensor<1x64x4x14x14xf32>
-  return %y : tensor<1x64x4x14x14xf32>
-}
-
-// Volumes are blocked, too. Code passes over the planes of zeros before and behind them.
-// CHECK-LABEL: func.func @blocks_volumes
-// CHECK:         %[[P:.*]] = "tri.pad"{{.*}} -> tensor<1x4x6x14x14x16xf32>
-// CHECK:         "cpu.blocked_conv"(%[[P]]{{.*}}border = array<i64: 1, 0, 0, 1, 0, 0>{{.*}} -> tensor<1x4x4x14x14x16xf32>
-func.func @blocks_volumes(%x: tensor<1x64x4x14x14xf32>) -> tensor<1x64x4x14x14xf32> {
-  %w = "tri.constant"() {value = dense<1.0> : tensor<64x64x3x1x1xf32>} : () -> tensor<64x64x3x1x1xf32>
-  %y = "tri.conv"(%x, %w) {dilations = array<i64: 1, 1, 1>, pads = array<i64: 1, 0, 0, 1, 0, 0>, strides = array<i64: 1, 1, 1>}
-      : (tensor<1x64x4x14x14xf32>, tensor<64x64x3x1x1xf32>) -> tensor<1x64x4x14x14xf32>
-  return %y : tensor<1x64x4x14x14xf32>
-}
-
 // What is made in blocks is read in blocks: nothing is brought back and forth in between.
 // CHECK-LABEL: func.func @chains_stay_blocked
 // CHECK:         "cpu.block"

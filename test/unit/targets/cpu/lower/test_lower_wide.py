@@ -80,6 +80,10 @@ def resizes() -> list[Case]:
     crop["roi"] = (0.0, 0.0, -0.2, 0.1, 1.0, 1.0, 0.9, 1.2)
     made += [resize(image, (1, 2, 5, 17), mode=mode, **crop) for mode in ("nearest", "linear")]
     made += [resize(normal(1, 2, 3, 4, 20), (1, 2, 5, 8, 37), mode="linear")]
+    # Blocked images, whose last axis remains.
+    for mode, dtype in (("nearest", np.float32), ("linear", np.float16), ("cubic", np.float32)):
+        made += [resize(normal(2, 1, 5, 4, 16, dtype=dtype), (2, 1, 11, 3, 16), mode=mode)]
+    made += [resize(normal(1, 2, 5, 4, 16), (1, 2, 9, 9, 16), mode="linear", antialias=True)]
     return made
 
 
