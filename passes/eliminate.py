@@ -48,6 +48,8 @@ def _equal_operand(op: Op, rewriter: Rewriter) -> ir.Value | None:
             return op.x if not any(op.starts) and set(op.steps) <= {1} else None
         case tri.Pad():
             return op.x if not any(op.pads) else None
+        case tri.Resize():
+            return op.x if set(op.scales) <= {1} and not op.roi else None
         case tri.Clip():
             return op.x if (op.min, op.max) == (-math.inf, math.inf) else None
         case tri.Concat() | tri.Split():

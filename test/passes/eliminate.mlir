@@ -94,6 +94,22 @@ func.func @keeps_slice_that_reverses(%x: tensor<3xf32>) -> tensor<3xf32> {
   return %y : tensor<3xf32>
 }
 
+// CHECK-LABEL: func.func @resamples_nothing
+// CHECK-SAME:    (%[[X:.*]]: tensor<1x2x3xf32>)
+// CHECK-NEXT:    return %[[X]]
+func.func @resamples_nothing(%x: tensor<1x2x3xf32>) -> tensor<1x2x3xf32> {
+  %y = "tri.resize"(%x) {mode = "linear", scales = array<f64: 1.0, 1.0, 1.0>, sizes = array<i64: 1, 2, 3>} : (tensor<1x2x3xf32>) -> tensor<1x2x3xf32>
+  return %y : tensor<1x2x3xf32>
+}
+
+// As many elements may be others: these lie closer together.
+// CHECK-LABEL: func.func @resamples_as_many
+// CHECK:         "tri.resize"
+func.func @resamples_as_many(%x: tensor<1x2x3xf32>) -> tensor<1x2x3xf32> {
+  %y = "tri.resize"(%x) {mode = "linear", scales = array<f64: 1.0, 1.0, 1.25>, sizes = array<i64: 1, 2, 3>} : (tensor<1x2x3xf32>) -> tensor<1x2x3xf32>
+  return %y : tensor<1x2x3xf32>
+}
+
 // A pad that crops on one side as much as it adds on the other has the type of its operand.
 // CHECK-LABEL: func.func @keeps_pad_that_shifts
 // CHECK:         "tri.pad"
