@@ -41,11 +41,12 @@ class Job:
     """Number the words of a job; each phase has `PHASE_WORDS` from `COUNTERS` on.
 
     `OBSERVED` is the address of the words of an observation, or 0. Where `CALLS` is not 0, so many
-    calls are made, from that on whose row is at the address `FIRST`.
+    calls are made, from that on whose row is at the address `FIRST`. `LATE` is 1 once a thread of
+    a run has waited long for another one.
     """
 
     PROGRAM, BASES, RUN, THREADS, OWN, OWN_BYTES, WORDS, RANGES, OBSERVED = range(9)  # in order
-    FIRST, CALLS = 9, 10
+    FIRST, CALLS, LATE = 9, 10, 11
     COUNTERS = 2 * _LINE
     PHASE_WORDS = 2 * _LINE
 
@@ -65,13 +66,14 @@ class Observed:
 class ThreadPool:
     """Hold the threads of the process that run programs besides those that call for it.
 
-    Each thread has a line of words from `ANNOUNCED` on: the job that it announces, the system's
-    name of it while it sleeps, whether it is barred from a processor, and those that it may use
-    otherwise.
+    `WARY` counts the runs for which threads are woken where the system wants. Each thread has a
+    line of words from `ANNOUNCED` on: the job that it announces, the system's name of it while it
+    sleeps, whether it is barred from a processor, and those that it may use otherwise.
     """
 
     LINE = _LINE
     SEQUENCE, JOB, SLEEPERS, BUSY, STOP, ANNOUNCED = range(0, 6 * _LINE, _LINE)
+    WARY = BUSY + 1
     ASLEEP, BARRED, PROCESSORS = 1, 2, 3
 
     def __init__(self, code: memoryview, cores: Cores = ()) -> None:

@@ -13,7 +13,9 @@ memory of a job that nobody announces may be freed.
 
 Threads that sleep are woken on other processors than the caller's (`keep_apart`). Linux may put
 them there: it takes an idle processor of a virtual machine for one that its host does not run, and
-then they wait for the caller, who waits for nobody. Once awake, they may run anywhere again.
+then they wait for the caller, who waits for nobody. Once awake, they may run anywhere again. Where
+another process keeps their processor busy, that is worse: they take chunks and are suspended. So
+after a run in which somebody waited long, the system decides alone for the next ones.
 """
 
 from ....runtime.cpu.thread_pool import Job, ThreadPool
@@ -26,6 +28,12 @@ GRAIN = 8000
 
 _SPINS = 20_000
 _POLITE_SPINS = 2_000
+_LATE = 8_000
+"""After so many spins, of which most yield, a chunk is late: after a millisecond or two."""
+
+_WARY = 16
+"""How many runs after a late one threads are woken where the system wants."""
+
 _FUTEX, _WAIT, _WAKE = 202, 128, 129
 _EVERYBODY = 2**31 - 1
 _THREAD_ID = 186
@@ -87,6 +95,8 @@ llvm.func @share(%job: !llvm.ptr, %run: i64, %number: i64, %iterations: i64, %li
   {_number("one", 1)}
   {_number("per_thread", CHUNKS)}
   {_number("polite", _POLITE_SPINS)}
+  {_number("late", _LATE)}
+  {_word("job", Job.LATE, "lateness")}
   {_word("job", Job.THREADS, "team")}
   %threads = llvm.load %team : !llvm.ptr -> i64
   %alone = llvm.icmp "eq" %threads, %one : i64
@@ -140,6 +150,10 @@ llvm.func @share(%job: !llvm.ptr, %run: i64, %number: i64, %iterations: i64, %li
   llvm.cond_br %impolite, ^yield, ^wait(%more : i64)
 ^yield:
   %result = llvm.call @sched_yield() : () -> i32
+  %is_late = llvm.icmp "eq" %more, %late : i64
+  llvm.cond_br %is_late, ^note, ^wait(%more : i64)
+^note:
+  {_store("one", "lateness", "monotonic")}
   llvm.br ^wait(%more : i64)
 ^end:
   llvm.return
@@ -307,6 +321,8 @@ llvm.func @submit(%pool: !llvm.ptr, %job: !llvm.ptr) {{
   {_word("pool", ThreadPool.JOB, "current")}
   {_word("pool", ThreadPool.SLEEPERS, "sleepers")}
   {_word("pool", ThreadPool.BUSY, "busy")}
+  {_word("pool", ThreadPool.WARY, "wary")}
+  {_word("job", Job.LATE, "lateness")}
   {_word("job", Job.RUN, "runs")}
   {_word("job", Job.PROGRAM, "code")}
   %program = llvm.load %code : !llvm.ptr -> !llvm.ptr
@@ -326,11 +342,30 @@ llvm.func @submit(%pool: !llvm.ptr, %job: !llvm.ptr) {{
   %any = llvm.icmp "ne" %asleep, %zero : i64
   llvm.cond_br %any, ^wake, ^run
 ^wake:
+  %rest = llvm.load %wary : !llvm.ptr -> i64
+  %trusts = llvm.icmp "eq" %rest, %zero : i64
+  llvm.cond_br %trusts, ^apart, ^wait
+^apart:
   llvm.call @keep_apart(%pool, %job) : (!llvm.ptr, !llvm.ptr) -> ()
+  llvm.br ^call
+^wait:
+  %fewer = llvm.sub %rest, %one : i64
+  llvm.store %fewer, %wary : i64, !llvm.ptr
+  llvm.br ^call
+^call:
   {_wake()}
   llvm.br ^run
 ^run:
   llvm.call %program(%job, %zero, %run) : !llvm.ptr, (!llvm.ptr, i64, i64) -> ()
+  {_load("late", "lateness", "monotonic")}
+  %was_late = llvm.icmp "ne" %late, %zero : i64
+  llvm.cond_br %was_late, ^learn, ^finish
+^learn:
+  {_store("zero", "lateness", "monotonic")}
+  {_number("runs_apart", _WARY)}
+  llvm.store %runs_apart, %wary : i64, !llvm.ptr
+  llvm.br ^finish
+^finish:
   {_store("zero", "current", "seq_cst")}
   {_store("zero", "busy")}
   llvm.return
