@@ -362,8 +362,8 @@ llvm.func @submit(%pool: !llvm.ptr, %job: !llvm.ptr) {{
   llvm.cond_br %was_late, ^learn, ^finish
 ^learn:
   {_store("zero", "lateness", "monotonic")}
-  {_number("runs_apart", _WARY)}
-  llvm.store %runs_apart, %wary : i64, !llvm.ptr
+  {_number("wary_runs", _WARY)}
+  llvm.store %wary_runs, %wary : i64, !llvm.ptr
   llvm.br ^finish
 ^finish:
   {_store("zero", "current", "seq_cst")}
