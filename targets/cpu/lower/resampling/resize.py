@@ -90,20 +90,24 @@ def _interpolate(
             (x.shape[-1],), width, lambda j, lanes: row.store(joined(at, j, lanes), j, lanes)
         )
 
+    places, weights = last.places, last.weights
+
     def along(at: list[IndexExpr], lanes: Lanes | None) -> Value:
+        assert places is not None, "an axis that changes has places"
+        assert weights is not None, "and weights"
         total: Value | None = None
         for tap in range(last.count):
             where = [IndexExpr(tap), *at]
             if lanes is None:
                 number = row.load([_place(last, IndexExpr(tap), at[0])])
             else:
-                number = row.gather(IndexExpr(0), last.places.load(where, lanes).ssa, lanes)
-            factor = last.weights.load(where, lanes)
+                number = row.gather(IndexExpr(0), places.load(where, lanes).ssa, lanes)
+            factor = weights.load(where, lanes)
             total = number * factor if total is None else number.fma(factor, total)
         assert total is not None, "an element is made of one at least"
         return total
 
-    is_joined = last.places is None or last.weights is None
+    is_joined = places is None or weights is None
 
     def new_row(at: list[IndexExpr]) -> None:
         if not is_joined:
