@@ -259,6 +259,14 @@ class Value(Arithmetic["Value"]):
         other = if_true._other(if_false)
         return if_true.with_ssa(arith.select(self.ssa, if_true.ssa, other.ssa))
 
+    def in_all_lanes(self) -> "Value":
+        """Test that this condition (i1) holds in all lanes, or at all where it is a scalar."""
+        if not isinstance(self.ssa.type, ir.VectorType):
+            return self
+        kind: Any = ir.Attribute.parse("#vector.kind<and>")
+        bit = ir.IntegerType.get_signless(1)
+        return self.with_ssa(vector.reduction(bit, kind, self.ssa))
+
     def bits(self, dtype: str) -> "Value":
         """Reinterpret the bits as another element type of the same width."""
         return Value(arith.bitcast(self.shaped(dtype), self.ssa), dtype)

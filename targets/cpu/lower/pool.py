@@ -8,10 +8,8 @@ import functools
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from ....dialects import tri
-from ....dialects.core.mlir import ir
 from ....dialects.core.sizes.atoms import is_symbolic
 from ...kernels.arithmetic import compute_dtype
 from ...kernels.conversion import convert
@@ -202,9 +200,9 @@ def _pool_tiles(
             bits: list[Value] = []
             most = combined(_collecting(bits), x.stored())
             when_else(
-                _any(functools.reduce(Value.logical_or, bits).less(0)),
-                lambda: store(combined(how, x)),
+                functools.reduce(Value.logical_or, bits).greater_equal(0).in_all_lanes(),
                 lambda: store([unpack(value.ssa, x.dtype) for value in most]),
+                lambda: store(combined(how, x)),
             )
 
         for run in runs:
@@ -224,13 +222,6 @@ def _collecting(bits: list[Value]) -> Reduction:
         return element
 
     return Reduction("max", "i16", collect)
-
-
-def _any(condition: Value) -> Value:
-    """Test that a condition holds in some lane."""
-    kind: Any = ir.Attribute.parse("#vector.kind<or>")
-    bit = ir.IntegerType.get_signless(1)
-    return condition.with_ssa(vector.reduction(bit, kind, condition.ssa))
 
 
 class _Joined:

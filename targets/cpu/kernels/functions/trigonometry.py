@@ -4,15 +4,13 @@
 """
 
 import math
-from typing import Any
 
-from .....dialects.core.mlir import ir
 from ....kernels import coefficients
 from ....kernels.approximation import polynomial
 from ....kernels.conversion import convert
 from ..conversion import widened
 from ..index import choose
-from ..value import Value, vector
+from ..value import Value
 
 _HALF_PI_HIGH = math.pi / 2
 _HALF_PI_LOW = 6.123233995736766e-17
@@ -37,17 +35,8 @@ def _periodic(x: Value, function: str, phase: int) -> Value:
     """Compute sin(x + phase pi / 2); huge numbers go to the C library, all lanes together."""
     if x.dtype == "f64":
         return x.apply(function)
-    near = _all(x.abs().less(_HUGE))
+    near = x.abs().less(_HUGE).in_all_lanes()
     return choose(near, x, lambda: _near(x, phase), lambda: x.apply(function))
-
-
-def _all(condition: Value) -> Value:
-    """Test that a condition holds in all lanes."""
-    if not isinstance(condition.ssa.type, ir.VectorType):
-        return condition
-    kind: Any = ir.Attribute.parse("#vector.kind<and>")
-    bit = ir.IntegerType.get_signless(1)
-    return condition.with_ssa(vector.reduction(bit, kind, condition.ssa))
 
 
 def _near(x: Value, phase: int) -> Value:

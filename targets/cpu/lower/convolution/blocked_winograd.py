@@ -180,7 +180,6 @@ class _Winograd:
         panel: IndexExpr,
         blocks: int,
     ) -> None:
-
         def block(index: IndexExpr) -> None:
             lane = index * self.lanes.width
             points = self.transforms.points

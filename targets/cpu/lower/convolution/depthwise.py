@@ -13,7 +13,7 @@ from .....dialects.core.tensor import Shape
 from ...kernels.buffer import Buffer, Lanes, tail_mask, zero
 from ...kernels.builder import KernelBuilder
 from ...kernels.epilogue import Epilogue, each_vector
-from ...kernels.index import IndexExpr, for_each, least, when_else
+from ...kernels.index import IndexExpr, for_each, least, nest, when_else
 from ...kernels.loops import each
 from ...kernels.products.contraction import splat
 from ...kernels.runs import Rows, cut_rows
@@ -149,15 +149,13 @@ class Depthwise:
         when_else(inside, copy, lambda: self._clear_all(plane))
 
     def _clear_all(self, plane: Buffer) -> None:
-        parts, height, width = plane.shape
+        *outer, width = plane.shape
 
-        def line(part: IndexExpr, row: IndexExpr) -> None:
-            def vector(column: IndexExpr) -> None:
-                self._clear(plane, [part, row, column], Lanes(self._width))
+        def line(at: list[IndexExpr]) -> None:
+            lanes = Lanes(self._width)
+            for_each(width, lambda i: self._clear(plane, [*at, i], lanes), step=self._width)
 
-            for_each(width, vector, step=self._width)
-
-        for_each(parts, lambda part: for_each(height, lambda row: line(part, row)))
+        nest(outer, line)
 
     def _copy_line(self, plane: Buffer, at: Sequence[IndexExpr], row: IndexExpr) -> None:
         def move(column: IndexExpr, masked: bool = False) -> None:

@@ -43,7 +43,7 @@ def lower_dot_mat_mul(
         StoredPanel(w, (w.shape[1],), tile),
         finish,
         touch=epilogue.touch,
-        near=rows_near(rows, depth * (DTYPES[a.dtype].bits // 8)),
+        near=rows_near(rows, depth * DTYPES[a.dtype].itemsize),
         once=tile.rows,
         multiply=choose_dot(kernel.machine, a.dtype, op.signed),
     ).emit(tile)

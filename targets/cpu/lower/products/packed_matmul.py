@@ -77,7 +77,7 @@ def _emit(
             finish,
             touch=epilogue.touch,
             once=tile.rows,
-            near=rows_near(rows, depth * (DTYPES[a.dtype].bits // 8)),
+            near=rows_near(rows, depth * DTYPES[a.dtype].itemsize),
         )
         return [
             section.only_if(wanted) for section in product.sections(tile, (), lambda _: product)
