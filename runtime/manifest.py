@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from .sizes.evaluation import Evaluation
 
 FORMAT = "trivium"
-VERSION, SYMBOLIC_VERSION = 10, 11
+VERSION, SYMBOLIC_VERSION = 12, 13
 """The version of a manifest without symbols, and of one with: both count up where the format of a
 package or what native code takes from its caller changes, see docs/packages.md."""
 

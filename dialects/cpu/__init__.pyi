@@ -69,6 +69,8 @@ from .recurrent import PackedRecurrent as PackedRecurrent
 from .recurrent import PackedRnn as PackedRnn
 from .recurrent import gru_parts as gru_parts
 from .recurrent import pack_recurrent as pack_recurrent
+from .recurrent import panels_of_parts as panels_of_parts
+from .recurrent import units_of_panel as units_of_panel
 from .recurrent import unpack_recurrent as unpack_recurrent
 from .tensor_scatter import TensorScatter as TensorScatter
 from .vnni import Products as Products

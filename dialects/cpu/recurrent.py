@@ -1,8 +1,8 @@
 """Recurrent layers on packed weights, whose inputs have already been multiplied by weights.
 
 `x` is [sequence, batch, directions * gates * hidden]: the contribution of the inputs to the gates
-of each direction, biases included. `r` is [directions, panels, hidden, columns of
-a panel]: the weights of the state, packed by `pack_recurrent`. `sequence_lens`, states, `y`,
+of each direction, biases included. `r` is [directions, panels, hidden, gates, units of a panel]:
+the weights of the state, packed by `pack_recurrent`. `sequence_lens`, states, `y`,
 `direction`, activations and `clip` are those of the op of `tri`, with layout 0.
 """
 
@@ -17,7 +17,6 @@ from ..core.sizes.checks import need, need_same, need_same_shape
 from ..core.tensor import Array, Shape, Tensor
 from ..tri.recurrent.rnn import Gru, Lstm, Rnn
 from .dialect import CpuOp
-from .packing import pack_columns, unpack_columns
 
 
 class PackedRecurrent(CpuOp, abstract=True):
@@ -47,7 +46,7 @@ class PackedRnn(PackedRecurrent):
         sequence_lens: Tensor | None = None,
         initial_h: Tensor | None = None,
     ) -> tuple[Tensor, ...]:
-        w, plain = _plain_types(x, r, self.direction, (self.hidden_size,), self.hidden_size)
+        w, plain = _plain_types(x, r, self.direction, self.hidden_size, (1,), self.hidden_size)
         return Rnn(**self.attributes).infer(x, w, plain, None, sequence_lens, initial_h)
 
     def reference(
@@ -57,7 +56,7 @@ class PackedRnn(PackedRecurrent):
         sequence_lens: Array | None = None,
         initial_h: Array | None = None,
     ) -> tuple[Array, ...]:
-        w, plain = _plain_weights(x, r, (self.hidden_size,))
+        w, plain = _plain_weights(x, r, self.hidden_size, (1,))
         return Rnn(**self.attributes).reference(x, w, plain, None, sequence_lens, initial_h)
 
 
@@ -80,8 +79,8 @@ class PackedGru(PackedRecurrent):
         initial_h: Tensor | None = None,
         b: Tensor | None = None,
     ) -> tuple[Tensor, ...]:
-        parts = gru_parts(self.hidden_size, self.linear_before_reset)
-        w, plain = _plain_types(x, r, self.direction, parts, self.hidden_size)
+        hidden, parts = self.hidden_size, gru_parts(self.linear_before_reset)
+        w, plain = _plain_types(x, r, self.direction, hidden, parts, hidden)
         if b is not None:
             wanted = (w.shape[0], self.hidden_size)
             fault = f"bias is {b}, must be {'x'.join(map(str, wanted))}, for linear_before_reset"
@@ -98,7 +97,8 @@ class PackedGru(PackedRecurrent):
         initial_h: Array | None = None,
         b: Array | None = None,
     ) -> tuple[Array, ...]:
-        w, plain = _plain_weights(x, r, gru_parts(self.hidden_size, self.linear_before_reset))
+        parts = gru_parts(self.linear_before_reset)
+        w, plain = _plain_weights(x, r, self.hidden_size, parts)
         biases = None
         if b is not None:
             biases = np.zeros((len(b), 6 * self.hidden_size), b.dtype)
@@ -131,11 +131,11 @@ class PackedLstm(PackedRecurrent):
         hidden, shown = self.hidden_size, self.hidden_size
         plain_projection = None
         if projection is not None:
-            shown = r.shape[2] if r.rank == 4 else 0
+            shown = r.shape[2] if r.rank == 5 else 0
             directions = 2 if self.direction == "bidirectional" else 1
-            _need_panels("projection", projection, directions, (shown,), hidden)
+            _need_panels("projection", projection, directions, shown, (1,), hidden)
             plain_projection = Tensor((directions, shown, hidden), projection.dtype)
-        w, plain = _plain_types(x, r, self.direction, (4 * hidden,), shown)
+        w, plain = _plain_types(x, r, self.direction, hidden, (4,), shown)
         rest = (sequence_lens, initial_h, initial_c, p)
         layer = Lstm(**self.attributes)
         return layer.infer(x, w, plain, None, *rest, plain_projection)
@@ -150,76 +150,99 @@ class PackedLstm(PackedRecurrent):
         p: Array | None = None,
         projection: Array | None = None,
     ) -> tuple[Array, ...]:
-        w, plain = _plain_weights(x, r, (4 * self.hidden_size,))
-        shown = None if projection is None else unpack_recurrent(projection, (plain.shape[2],))
+        w, plain = _plain_weights(x, r, self.hidden_size, (4,))
+        shown = None
+        if projection is not None:
+            shown = unpack_recurrent(projection, plain.shape[2], (1,))
         rest = (sequence_lens, initial_h, initial_c, p)
         return Lstm(**self.attributes).reference(x, w, plain, None, *rest, shown)
 
 
-def gru_parts(hidden: int, linear_before_reset: bool) -> Shape:
-    """Return the numbers of columns of a GRU's weights that are multiplied at a time."""
-    return (3 * hidden,) if linear_before_reset else (2 * hidden, hidden)
+def gru_parts(linear_before_reset: bool) -> Shape:
+    """Return the numbers of gates of a GRU whose weights are multiplied at a time."""
+    return (3,) if linear_before_reset else (2, 1)
 
 
-def pack_recurrent(r: Array, parts: Shape, columns: int) -> Array:
-    """Pack [directions, gates * hidden, hidden], whose rows are multiplied in `parts`."""
+def pack_recurrent(r: Array, parts: Sequence[int], units: int) -> Array:
+    """Pack [directions, gates * hidden, depth], whose gates are multiplied in `parts`.
+
+    A panel has the columns of all gates of a part for some units, gate by gate: for so many of the
+    first part, for more of a part that has fewer gates. Zeros fill up the last panel of a part.
+    """
+    directions, rows, depth = r.shape
+    gates = r.reshape(directions, sum(parts), rows // sum(parts), depth)
     ends = np.cumsum(parts)[:-1]
-    return np.stack(
-        [
-            np.concatenate([pack_columns(part.T, columns) for part in np.split(matrix, ends)])
-            for matrix in r
-        ]
-    )
+    panels = [
+        _pack_part(part, units_of_panel(parts, number, units))
+        for number, part in enumerate(np.split(gates, ends, axis=1))
+    ]
+    return np.concatenate(panels, axis=1).reshape(directions, -1, depth, parts[0], units)
 
 
-def unpack_recurrent(packed: Array, parts: Shape) -> Array:
-    """Undo `pack_recurrent`."""
-    ends = np.cumsum(_panels(parts, packed.shape[3]))[:-1]
-    return np.stack(
-        [
-            np.concatenate(
-                [
-                    unpack_columns(panels, part).T
-                    for panels, part in zip(np.split(each, ends), parts, strict=True)
-                ]
-            )
-            for each in packed
-        ]
-    )
+def _pack_part(part: Array, units: int) -> Array:
+    """Pack [directions, gates, hidden, depth] to [directions, panels, depth, gates * units]."""
+    directions, gates, hidden, depth = part.shape
+    panels = -(-hidden // units)
+    filled = np.zeros((directions, gates, panels * units, depth), part.dtype)
+    filled[:, :, :hidden] = part
+    split = filled.reshape(directions, gates, panels, units, depth).transpose(0, 2, 4, 1, 3)
+    return split.reshape(directions, panels, depth, gates * units)
 
 
-def _panels(parts: Sequence[int], columns: Size) -> list[Size]:
-    return [-(-part // columns) for part in parts]
+def unpack_recurrent(packed: Array, hidden: int, parts: Sequence[int]) -> Array:
+    """Undo `pack_recurrent`: return [directions, gates * hidden, depth]."""
+    directions, _, depth, _, units = packed.shape
+    ends = np.cumsum(panels_of_parts(hidden, parts, units))[:-1]
+    unpacked: list[Array] = []
+    for part, gates in zip(np.split(packed, ends, axis=1), parts, strict=True):
+        split = part.reshape(directions, part.shape[1], depth, gates, -1)
+        plain = split.transpose(0, 3, 1, 4, 2).reshape(directions, gates, -1, depth)
+        unpacked.append(plain[:, :, :hidden].reshape(directions, gates * hidden, depth))
+    return np.concatenate(unpacked, axis=1)
 
 
-def _need_panels(what: str, r: Tensor, directions: int, parts: Shape, depth: Size) -> None:
-    columns = r.shape[-1] if r.rank == 4 else 0
-    fault = f"{what} {r} does not hold {' and '.join(map(str, parts))} columns in panels"
-    need(columns, 1, fault)
-    need_same_shape(r.shape[:3], (directions, sum(_panels(parts, columns)), depth), fault)
+def units_of_panel(parts: Sequence[int], part: int, units: Size) -> Size:
+    """Return for how many units a panel of a part has columns, given those of the first part."""
+    return units * (parts[0] // parts[part])
+
+
+def panels_of_parts(hidden: Size, parts: Sequence[int], units: Size) -> list[Size]:
+    """Return how many panels the weights of each part of the gates take."""
+    return [-(-hidden // units_of_panel(parts, part, units)) for part in range(len(parts))]
+
+
+def _need_panels(
+    what: str, r: Tensor, directions: int, hidden: Size, parts: Sequence[int], depth: Size
+) -> None:
+    units = r.shape[-1] if r.rank == 5 else 0
+    gates = " and ".join(map(str, parts))
+    fault = f"{what} {r} does not hold {gates} gates of {hidden} units in panels"
+    need(units, 1, fault)
+    panels = sum(panels_of_parts(hidden, parts, units))
+    need_same_shape(r.shape[:4], (directions, panels, depth, parts[0]), fault)
 
 
 def _plain_types(
-    x: Tensor, r: Tensor, direction: str, parts: Shape, shown: Size
+    x: Tensor, r: Tensor, direction: str, hidden: int, parts: Sequence[int], shown: Size
 ) -> tuple[Tensor, Tensor]:
     """Return the types of identity weights of the inputs, and of the weights of the state.
 
     A state has `shown` elements.
     """
-    directions, width = 2 if direction == "bidirectional" else 1, sum(parts)
+    directions, width = 2 if direction == "bidirectional" else 1, sum(parts) * hidden
     fault = f"input is {x}, must have 3 axes, the last one of {directions * width}"
     if x.rank != 3:
         raise Invalid(fault)
     need_same(x.shape[2], directions * width, fault)
-    _need_panels("weight", r, directions, parts, shown)
+    _need_panels("weight", r, directions, hidden, parts, shown)
     return (
         Tensor((directions, width, directions * width), x.dtype),
         Tensor((directions, width, shown), r.dtype),
     )
 
 
-def _plain_weights(x: Array, r: Array, parts: Shape) -> tuple[Array, Array]:
+def _plain_weights(x: Array, r: Array, hidden: int, parts: Sequence[int]) -> tuple[Array, Array]:
     """Return identity weights for the inputs of a direction, and the weights of the state."""
-    directions, width = len(r), sum(parts)
+    directions, width = len(r), sum(parts) * hidden
     w = np.eye(directions * width, dtype=x.dtype).reshape(directions, width, -1)
-    return w, unpack_recurrent(r, parts)
+    return w, unpack_recurrent(r, hidden, parts)

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { VERSION = 10, SYMBOLIC_VERSION = 11 };
+enum { VERSION = 12, SYMBOLIC_VERSION = 13 };
 
 /* Refuse steps of other kinds by the nodes that they do. */
 static status check_steps(const json *document, const char *name, trivium_error *error) {

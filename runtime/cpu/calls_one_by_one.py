@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..contents import ARENA
 from ..step import CallRuns, Locate, Run
 
-HEADER, ARGUMENT, PHASE = 4, 3, 2
+HEADER, ARGUMENT, PHASE = 4, 3, 3
 """The words of a row in a table of calls: its first ones, those of an argument and of a phase."""
 
 CallAt = Callable[[int, int, int], Run]

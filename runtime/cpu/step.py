@@ -16,7 +16,7 @@ from ..sizes.size_expressions import Size
 from ..sizes.values import SizeArray
 from ..state import SessionState
 from ..step import Bind, CallRuns, Run, SizedRun, Step
-from .calls_one_by_one import constant_table, divide, words_of
+from .calls_one_by_one import PHASE, constant_table, divide, words_of
 from .choose_code import choose_code
 from .code import CpuRequirements
 from .elf import NativeLibrary, load_objects
@@ -113,10 +113,10 @@ class CpuStep(Step):
                 f"{machines} machines"
             )
         for i, table in enumerate(self.tables):
-            if self.phases and len(table.ranges) != 2 * self.phases:
+            if self.phases and len(table.ranges) != PHASE * self.phases:
                 raise PackageError(
-                    f"'{where}.tables[{i}].ranges' has {len(table.ranges)} numbers, must have two "
-                    f"for each of {self.phases} phases"
+                    f"'{where}.tables[{i}].ranges' has {len(table.ranges)} numbers, must have "
+                    f"{PHASE} for each of {self.phases} phases"
                 )
 
     def load(self, loader: Loader) -> Bind:
@@ -171,7 +171,7 @@ class CpuStep(Step):
 
         def call_at(row: int, phase: int, phases: int) -> Run:
             used = threads if phases else 1
-            work = (address, phases, own, used, numbers, split + 2 * phase)
+            work = (address, phases, own, used, numbers, split + PHASE * phase)
             return ParallelProgram(library, state.bases, pool, *work, row=row).run
 
         return divide(numbers, calls, not self.tables, locate, call_at)
@@ -211,7 +211,7 @@ def _choose(loader: Loader) -> CpuRequirements:
 
 def _cut(ranges: NDArray[np.int64]) -> bool:
     """Limit the chunks of phases by their iterations; return whether any has work for two."""
-    chunks = ranges[1::2]
-    np.minimum(chunks, ranges[::2], out=chunks)
+    chunks = ranges[1::PHASE]
+    np.minimum(chunks, ranges[::PHASE], out=chunks)
     np.maximum(chunks, 1, out=chunks)
     return bool(chunks.max(initial=1) > 1)

@@ -10,6 +10,7 @@ import hashlib
 from collections.abc import Sequence
 
 from ....dialects.core.sizes.atoms import Size, is_symbolic
+from ....runtime.cpu.calls_one_by_one import PHASE
 from ...program.program import Place
 from ..emit.call_table import CallTable, KernelCall
 from ..emit.segment import Segment
@@ -26,29 +27,28 @@ def print_program(calls: Sequence[KernelCall], grain: int) -> Segment:
     numbers = _Numbers()
     known: dict[str, str] = {}
     functions: list[str] = []
-    steps: list[str] = []
+    made: list[str] = []
     for call in calls:
         body = _body(call, numbers)
         if body not in known:
             known[body] = f"@call_{len(known)}"
             functions.append(_function(known[body], call, body))
         for phase in range(len(call.phases)):
-            steps.append(f"{known[body]}, {phase}")
+            made.append(f"{known[body]}, {phase}")
     ranges = [_range(size, len(numbers.sizes) + i) for i, size in enumerate(table.ranges)]
-    pairs = zip(ranges[::2], ranges[1::2], strict=True)
     lines = (
-        f"  share(job, thread, first + {number}, {iterations}, {limit}, {step});"
-        for number, ((iterations, limit), step) in enumerate(zip(pairs, steps, strict=True))
+        f"  share(job, thread, first + {number}, {', '.join(ranges[at : at + PHASE])}, {call});"
+        for number, (at, call) in enumerate(zip(range(0, len(ranges), PHASE), made, strict=True))
     )
     head = "static void @(struct job *job, int thread, int first) {"
     unused = "  (void)job, (void)thread, (void)first;"
-    text = "\n".join([*functions, head, *(lines if steps else [unused]), "}"])
+    text = "\n".join([*functions, head, *(lines if made else [unused]), "}"])
     words, listed = (tuple(numbers.sizes), table.ranges) if table.symbolic else ((), ())
     content = f"{text}\n{words}\n{listed}" if table.symbolic else text
     symbol = "s_" + hashlib.sha256(content.encode()).hexdigest()[:16]
     for each in ("call_", "sizes"):
         text = text.replace(f"@{each}", f"{symbol}_{each}")
-    return Segment(symbol, text.replace("@(", f"{symbol}("), len(steps), words, listed)
+    return Segment(symbol, text.replace("@(", f"{symbol}("), len(made), words, listed)
 
 
 class _Numbers:

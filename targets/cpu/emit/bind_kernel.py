@@ -28,5 +28,5 @@ def bind_kernel(kernel: Kernel, record: Sequence[Size]) -> Kernel:
         replace(each, tensor=Tensor(tuple(map(bound, each.tensor.shape)), each.tensor.dtype))
         for each in kernel.scratch
     )
-    phases = tuple(Phase(bound(each.iterations), bound(each.work)) for each in kernel.phases)
+    phases = tuple(Phase(*map(bound, each)) for each in kernel.phases)
     return replace(kernel, scratch=scratch, phases=phases)

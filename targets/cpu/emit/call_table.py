@@ -2,7 +2,7 @@
 
 Each call is a row: the number of the kernel and of its caller among the functions, the counts of
 arguments and of phases, then of each argument its base, its offset and the offset in the memory of
-a thread (-1 without), of each phase its iterations and the most chunks that it has.
+a thread (-1 without), of each phase its iterations, the most chunks that it has, and its steps.
 
 Where sizes depend on symbols, iterations and chunks are in a table of their own, the chunks as the
 work is worth them: the runtime limits them by the iterations. The rows are then followed by the
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from ....dialects.core.sizes.atoms import Size, is_symbolic
 from ....dialects.core.sizes.dim import highest, lowest
-from ....runtime.cpu.calls_one_by_one import ARGUMENT, HEADER
+from ....runtime.cpu.calls_one_by_one import ARGUMENT, HEADER, PHASE
 from ...program.program import Place
 from ..kernels.kernel_module import Phase
 
@@ -53,7 +53,7 @@ class CallTable:
             word
             for call in calls
             for phase in call.phases
-            for word in (phase.iterations, _most_chunks(phase, grain))
+            for word in (phase.iterations, _most_chunks(phase, grain), phase.steps)
         )
         self._records: dict[tuple[Size, ...], int] = {}
         self._end = sum(HEADER + ARGUMENT * _arity(call) for call in calls)
@@ -68,9 +68,9 @@ class CallTable:
     @property
     def phases(self) -> int:
         """Return the number of phases; 0 where two threads never have work at the same time."""
-        limits = (*self.ranges[1::2], *self.concurrent)
+        limits = (*self.ranges[1::PHASE], *self.concurrent)
         alone = not any(is_symbolic(limit) or limit > 1 for limit in limits)
-        return 0 if alone else len(self.ranges) // 2
+        return 0 if alone else len(self.ranges) // PHASE
 
     def _rows(self, calls: Sequence[KernelCall]) -> list[Size]:
         rows: list[Size] = []
@@ -84,7 +84,7 @@ class CallTable:
             if call.record:
                 rows += [RECORD, 8 * self._place(call.record), -1]
             if not self.symbolic:
-                last = first + 2 * len(call.phases)
+                last = first + PHASE * len(call.phases)
                 rows += self.ranges[first:last]
                 first = last
         return rows
@@ -100,7 +100,7 @@ class CallTable:
 def _is_symbolic(call: KernelCall) -> bool:
     """Return whether anything of a call depends on symbols."""
     sizes = [size for place in call.arguments for size in (place.offset, place.own)]
-    sizes += [size for phase in call.phases for size in (phase.iterations, phase.work)]
+    sizes += [size for phase in call.phases for size in phase]
     return bool(call.record) or any(size is not None and is_symbolic(size) for size in sizes)
 
 

@@ -1,8 +1,9 @@
 """Find calls that threads make at the same time, because no phase of theirs can be shared.
 
-Threads share the phases of a kernel, which divides its work best. What has to go step by step, such
-as a recurrent layer, is done by one of them while the others wait: they make other such calls
-meanwhile, those that do not depend on it. Calls that are concurrent follow one another.
+Threads share the phases of a kernel, which divides their work best. In what goes step by step, such
+as a recurrent layer, they would wait for one another after each step, or all for one of them. So
+each makes another such call meanwhile, where neither depends on the other. Calls that are
+concurrent follow one another.
 """
 
 from collections import Counter
@@ -28,7 +29,10 @@ LEAST = 4 * GRAIN
 
 @dataclass(frozen=True)
 class _Costs:
-    """Count the instructions of a call: all, and those that take time when two threads share it."""
+    """Count the instructions of a call: all, and those that take time when two threads share it.
+
+    A phase of steps counts whole: threads that share it wait for one another after each step.
+    """
 
     whole: int
     shared: int
@@ -37,9 +41,10 @@ class _Costs:
     def of(kernel: Kernel) -> "_Costs":
         whole = shared = 0
         for phase in kernel.phases:
-            work = likely(phase.work)
+            work = likely(phase.work) * likely(phase.steps)
+            chunks = min(likely(phase.iterations), work // GRAIN)
             whole += work
-            shared += work // 2 if min(likely(phase.iterations), work // GRAIN) > 1 else work
+            shared += work // 2 if chunks > 1 and phase.steps == 1 else work
         return _Costs(whole, shared)
 
     @property

@@ -46,7 +46,7 @@ class CompiledKernel:
             "scratch": [
                 [_texts(s.tensor.shape), s.tensor.dtype, s.private] for s in kernel.scratch
             ],
-            "phases": [_texts([phase.iterations, phase.work]) for phase in kernel.phases],
+            "phases": [*map(_texts, kernel.phases)],
         }
         return json.dumps(described).encode() + b"\n" + self.code
 

@@ -127,7 +127,8 @@ def concurrent_function(arity: int, parts: Parts) -> str:
   llvm.cond_br %work, ^do, ^over
 ^do:
   {parts.range}
-  llvm.call %calls(%table, %phase, %zero, %iterations)
+  %all_iterations = llvm.mul %iterations, %steps : i64
+  llvm.call %calls(%table, %phase, %zero, %all_iterations)
       : !llvm.ptr, (!llvm.ptr, i64, i64, i64) -> ()
   {next_phase(parts)}
 ^over:

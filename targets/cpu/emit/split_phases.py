@@ -15,15 +15,15 @@ from ....passes.core import Pass
 from ..kernels.effects import Access, Effects, is_pure
 from ..kernels.index import TRIPS, IndexExpr, arith, scf
 from ..kernels.kernel_module import BEGIN, END, PHASE, Phase, kernel_modules
-from ..kernels.loops import GROUP, PIECE, SPREAD
+from ..kernels.loops import GROUP, ORDERED, PIECE, SPREAD
 from ..kernels.record import declare_words, emit_in_words, size_of_mark
 
 
 class SplitPhases(Pass):
     """Split kernels into phases, of which calls run ranges of iterations.
 
-    The attribute `cpu.phases` of a kernel module lists the iterations and the work of each phase,
-    as expressions of the words of its record where they depend on symbols.
+    The attribute `cpu.phases` of a kernel module lists the iterations, the work and the steps of
+    each phase, as expressions of the words of its record where they depend on symbols.
 
         scf.for %i = %0 to %n { … } {spread}; scf.for %j = %0 to %m { … } {spread}
             =>   scf.if (%phase == 0) { scf.for %i = clamp(%begin) to clamp(%end) { … } }
@@ -52,6 +52,14 @@ class _Part:
         total = sum(map(_iterations, self.loops))
         return 1 if total == 0 else total
 
+    @property
+    def steps(self) -> Size:
+        return _count(self.loops[0]) if self.is_ordered else 1
+
+    @property
+    def is_ordered(self) -> bool:
+        return any(ORDERED in loop.attributes for loop in self.loops)
+
     def join(self, other: "_Part", *loops: ir.Operation) -> "_Part":
         operations = (*self.operations, *other.operations)
         return _Part(operations, self.access.join(other.access), loops)
@@ -65,7 +73,7 @@ def split(entry: ir.Block, private: frozenset[int]) -> tuple[Phase, ...]:
     parts = _without_results(_group(entry))
     parts = [_in_order(part, private) for part in parts]
     parts = _filled_by_users(parts, private)
-    phases = tuple(Phase(part.iterations, part.access.work) for part in parts)
+    phases = tuple(Phase(part.iterations, part.access.work, part.steps) for part in parts)
     for part in parts:
         _cut(part, entry)
     if len(parts) > 1:
@@ -133,7 +141,9 @@ def _merge(parts: list[_Part], first: int, last: int) -> list[_Part]:
 
 
 def _in_order(part: _Part, private: frozenset[int]) -> _Part:
-    """Do not cut a loop that reads memory it writes, unless that memory is private."""
+    """Do not cut a loop that reads memory it writes: unless in steps, or the memory is private."""
+    if part.is_ordered:
+        return part
     both = part.access.reads & part.access.writes
     return part if both <= private else _Part(part.operations, part.access)
 
@@ -157,7 +167,9 @@ def _filled_by_users(parts: list[_Part], private: frozenset[int]) -> list[_Part]
 
 
 def _iterations(loop: ir.Operation) -> Size:
-    return _count(loop) * _mark(loop, SPREAD)
+    """Return the iterations of a loop, those of one step where it has steps."""
+    inner = _mark(loop, SPREAD)
+    return inner if ORDERED in loop.attributes else _count(loop) * inner
 
 
 def _cut(part: _Part, entry: ir.Block) -> None:

@@ -1,8 +1,9 @@
 """The lines of a program in MLIR's LLVM dialect that read the table of calls (`call_table.py`)."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ....runtime.cpu.calls_one_by_one import words_of
+from ....runtime.cpu.calls_one_by_one import PHASE, words_of
 from ....runtime.cpu.thread_pool import Job
 
 NAME = "segment"
@@ -48,14 +49,19 @@ def _lines(*lines: str) -> str:
     return "\n  ".join(lines)
 
 
+def _range(row: str) -> Iterator[str]:
+    names = ("iterations", "limit", "steps")
+    return (load_word(name, row, at) for at, name in enumerate(names))
+
+
 CONSTANT_PARTS = Parts(
     f"%words = llvm.mlir.addressof @{words_of(NAME)} : !llvm.ptr",
     _lines(
         f"%at_start = llvm.getelementptr %bases[%base] : {ELEMENT}",
         "%start = llvm.load %at_start : !llvm.ptr -> !llvm.ptr",
     ),
-    _lines(load_word("iterations", "%range", 0), load_word("limit", "%range", 1)),
-    2,
+    _lines(*_range("%range")),
+    PHASE,
 )
 
 JOB_PARTS = Parts(
@@ -71,10 +77,10 @@ JOB_PARTS = Parts(
         "%start = llvm.select %is_record, %words, %other_start : i1, !llvm.ptr",
     ),
     _lines(
-        "%twice = llvm.add %chunks, %chunks : i64",
-        "%here = llvm.getelementptr %ranges[%twice] : (!llvm.ptr, i64) -> !llvm.ptr, i64",
-        load_word("iterations", "%here", 0),
-        load_word("limit", "%here", 1),
+        number("range_words", PHASE),
+        "%words_before = llvm.mul %chunks, %range_words : i64",
+        "%here = llvm.getelementptr %ranges[%words_before] : (!llvm.ptr, i64) -> !llvm.ptr, i64",
+        *_range("%here"),
     ),
     0,
 )

@@ -42,7 +42,8 @@ _MASK_WORDS = ThreadPool.LINE - ThreadPool.PROCESSORS
 
 def threads_text() -> str:
     """Return the module that defines `share`, `work`, `submit` and `stop`."""
-    return "\n".join([_DECLARATIONS, _share(), _work(), _keep_apart(), _submit(), _stop()])
+    functions = (_await, _share, _work, _keep_apart, _submit, _stop)
+    return "\n".join([_DECLARATIONS, *(text() for text in functions)])
 
 
 _DECLARATIONS = """
@@ -83,65 +84,19 @@ def _wake() -> str:
         : (i64, !llvm.ptr, i64, i64, i64, i64, i64) -> i64"""
 
 
-def _share() -> str:
-    """Run one phase with all threads that call `share`; return when the phase is complete.
-
-    `limit` is the greatest number of chunks; `function` runs a range of the iterations.
-    """
+def _await() -> str:
+    """Wait until a phase has so many chunks that are done; note in the job if that takes long."""
     return f"""
-llvm.func @share(%job: !llvm.ptr, %run: i64, %number: i64, %iterations: i64, %limit: i64,
-                 %function: !llvm.ptr, %arguments: !llvm.ptr, %phase: i64) {{
+llvm.func @await(%done: !llvm.ptr, %needed: i64, %job: !llvm.ptr) {{
   {_number("zero", 0)}
   {_number("one", 1)}
-  {_number("per_thread", CHUNKS)}
   {_number("polite", _POLITE_SPINS)}
   {_number("late", _LATE)}
   {_word("job", Job.LATE, "lateness")}
-  {_word("job", Job.THREADS, "team")}
-  %threads = llvm.load %team : !llvm.ptr -> i64
-  %alone = llvm.icmp "eq" %threads, %one : i64
-  llvm.cond_br %alone, ^alone, ^cut
-^alone:
-  llvm.call %function(%arguments, %phase, %zero, %iterations)
-      : !llvm.ptr, (!llvm.ptr, i64, i64, i64) -> ()
-  llvm.return
-^cut:
-  %some = llvm.mul %threads, %per_thread : i64
-  %most = llvm.add %some, %some : i64
-  %few = llvm.icmp "sle" %limit, %most : i64
-  %chunks = llvm.select %few, %limit, %some : i1, i64
-  %last = llvm.mul %run, %chunks : i64
-  %base = llvm.sub %last, %chunks : i64
-  {_number("stride", Job.PHASE_WORDS)}
-  %apart = llvm.mul %number, %stride : i64
-  {_word("job", Job.COUNTERS, "counters")}
-  %taken = llvm.getelementptr %counters[%apart] : (!llvm.ptr, i64) -> !llvm.ptr, i64
-  {_word("taken", Job.PHASE_WORDS // 2, "done")}
-  {_load("first", "taken", "monotonic")}
-  llvm.br ^try(%first : i64)
-^try(%next: i64):
-  %left = llvm.icmp "slt" %next, %last : i64
-  llvm.cond_br %left, ^take, ^wait(%zero : i64)
-^take:
-  %after = llvm.add %next, %one : i64
-  %got = llvm.cmpxchg %taken, %next, %after acq_rel monotonic : !llvm.ptr, i64
-  %seen = llvm.extractvalue %got[0] : !llvm.struct<(i64, i1)>
-  %mine = llvm.extractvalue %got[1] : !llvm.struct<(i64, i1)>
-  llvm.cond_br %mine, ^do, ^try(%seen : i64)
-^do:
-  %chunk = llvm.sub %next, %base : i64
-  %following = llvm.add %chunk, %one : i64
-  %scaled = llvm.mul %chunk, %iterations : i64
-  %scaled_end = llvm.mul %following, %iterations : i64
-  %begin = llvm.udiv %scaled, %chunks : i64
-  %end = llvm.udiv %scaled_end, %chunks : i64
-  llvm.call %function(%arguments, %phase, %begin, %end)
-      : !llvm.ptr, (!llvm.ptr, i64, i64, i64) -> ()
-  %ignored = llvm.atomicrmw add %done, %one acq_rel : !llvm.ptr, i64
-  llvm.br ^try(%after : i64)
+  llvm.br ^wait(%zero : i64)
 ^wait(%spins: i64):
   {_load("complete", "done")}
-  %over = llvm.icmp "sge" %complete, %last : i64
+  %over = llvm.icmp "sge" %complete, %needed : i64
   llvm.cond_br %over, ^end, ^pause
 ^pause:
   llvm.call_intrinsic "llvm.x86.sse2.pause"() : () -> ()
@@ -156,6 +111,74 @@ llvm.func @share(%job: !llvm.ptr, %run: i64, %number: i64, %iterations: i64, %li
   {_store("one", "lateness", "monotonic")}
   llvm.br ^wait(%more : i64)
 ^end:
+  llvm.return
+}}"""
+
+
+def _share() -> str:
+    """Run one phase with all threads that call `share`; return when the phase is complete.
+
+    A step has `iterations` and at most `limit` chunks: those of each step come after all chunks of
+    the steps before it. If that is one, all steps are. `function` runs a range of the iterations of
+    all steps.
+    """
+    return f"""
+llvm.func @share(%job: !llvm.ptr, %run: i64, %number: i64, %iterations: i64, %limit: i64,
+                 %steps: i64, %function: !llvm.ptr, %arguments: !llvm.ptr, %phase: i64) {{
+  {_number("zero", 0)}
+  {_number("one", 1)}
+  {_number("per_thread", CHUNKS)}
+  {_word("job", Job.THREADS, "team")}
+  %threads = llvm.load %team : !llvm.ptr -> i64
+  %all = llvm.mul %iterations, %steps : i64
+  %alone = llvm.icmp "eq" %threads, %one : i64
+  llvm.cond_br %alone, ^alone, ^cut
+^alone:
+  llvm.call %function(%arguments, %phase, %zero, %all)
+      : !llvm.ptr, (!llvm.ptr, i64, i64, i64) -> ()
+  llvm.return
+^cut:
+  %some = llvm.mul %threads, %per_thread : i64
+  %most = llvm.add %some, %some : i64
+  %few = llvm.icmp "sle" %limit, %most : i64
+  %of_step = llvm.select %few, %limit, %some : i1, i64
+  %undivided = llvm.icmp "eq" %of_step, %one : i64
+  %shared_steps = llvm.select %undivided, %one, %steps : i1, i64
+  %chunks = llvm.mul %of_step, %shared_steps : i64
+  %last = llvm.mul %run, %chunks : i64
+  %base = llvm.sub %last, %chunks : i64
+  {_number("stride", Job.PHASE_WORDS)}
+  %apart = llvm.mul %number, %stride : i64
+  {_word("job", Job.COUNTERS, "counters")}
+  %taken = llvm.getelementptr %counters[%apart] : (!llvm.ptr, i64) -> !llvm.ptr, i64
+  {_word("taken", Job.PHASE_WORDS // 2, "done")}
+  {_load("first", "taken", "monotonic")}
+  llvm.br ^try(%first : i64)
+^try(%next: i64):
+  %left = llvm.icmp "slt" %next, %last : i64
+  llvm.cond_br %left, ^take, ^end
+^take:
+  %after = llvm.add %next, %one : i64
+  %got = llvm.cmpxchg %taken, %next, %after acq_rel monotonic : !llvm.ptr, i64
+  %seen = llvm.extractvalue %got[0] : !llvm.struct<(i64, i1)>
+  %mine = llvm.extractvalue %got[1] : !llvm.struct<(i64, i1)>
+  llvm.cond_br %mine, ^do, ^try(%seen : i64)
+^do:
+  %chunk = llvm.sub %next, %base : i64
+  %begun = llvm.urem %chunk, %of_step : i64
+  %before = llvm.sub %next, %begun : i64
+  llvm.call @await(%done, %before, %job) : (!llvm.ptr, i64, !llvm.ptr) -> ()
+  %following = llvm.add %chunk, %one : i64
+  %scaled = llvm.mul %chunk, %all : i64
+  %scaled_end = llvm.mul %following, %all : i64
+  %begin = llvm.udiv %scaled, %chunks : i64
+  %end = llvm.udiv %scaled_end, %chunks : i64
+  llvm.call %function(%arguments, %phase, %begin, %end)
+      : !llvm.ptr, (!llvm.ptr, i64, i64, i64) -> ()
+  %ignored = llvm.atomicrmw add %done, %one acq_rel : !llvm.ptr, i64
+  llvm.br ^try(%after : i64)
+^end:
+  llvm.call @await(%done, %last, %job) : (!llvm.ptr, i64, !llvm.ptr) -> ()
   llvm.return
 }}"""
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from ....dialects.core.mlir import ir
 from ....dialects.core.sizes.atoms import Size
 from .index import TRIPS
+from .loops import ORDERED
 from .record import size_of_mark
 
 _READS = frozenset({"memref.load", "vector.load", "vector.maskedload", "vector.gather"})
@@ -89,8 +90,8 @@ def is_pure(operation: ir.Operation, effects: Effects) -> bool:
 
 
 def _trips(operation: ir.Operation) -> Size:
-    """Return the trip count of a loop; 1 for other operations."""
-    if operation.name != "scf.for":
+    """Return the trip count of a loop, 1 of one step of many; 1 for other operations."""
+    if operation.name != "scf.for" or ORDERED in operation.attributes:
         return 1
     if TRIPS in operation.attributes:
         return size_of_mark(operation.attributes[TRIPS])

@@ -8,11 +8,12 @@ from kernel IR to the llvm dialect:
         cpu.scratch = [tensor<4x8xf32>, tensor<16xf32>],   the pieces of scratch memory
         cpu.private = array<i64: 1>,                       which pieces each thread has for itself
         cpu.words = 2 : i64,                               the words of its record, if it has one
-        cpu.phases = array<i64: 32, 1200, 1, 40>}          iterations and work of each phase
+        cpu.phases = array<i64: 32, 1200, 1, 1, 40, 1>}    iterations, work, steps of each phase
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from ....dialects.core.attributes import from_attribute, tensor_of, to_attribute, type_of
 from ....dialects.core.mlir import ir
@@ -37,15 +38,16 @@ _NAME, _SCRATCH, _PRIVATE, _PHASES = "sym_name", "cpu.scratch", "cpu.private", "
 _WORDS = "cpu.words"
 
 
-@dataclass(frozen=True)
-class Phase:
+class Phase(NamedTuple):
     """Describe a phase to its caller, which may run ranges of its iterations in any order.
 
-    `work` is the estimated number of instructions of all iterations.
+    `work` is the estimated number of instructions of all iterations. Where there are `steps`, both
+    are those of one: the iterations of a step come after all those of the steps before it.
     """
 
-    iterations: int = 1
-    work: int = 0
+    iterations: Size = 1
+    work: Size = 0
+    steps: Size = 1
 
 
 @dataclass(frozen=True)
@@ -140,11 +142,11 @@ class KernelModule:
     def phases(self) -> tuple[Phase, ...]:
         """Return the phases of a kernel that is split."""
         numbers = iter(self._numbers(_PHASES))
-        return tuple(Phase(*pair) for pair in zip(numbers, numbers, strict=True))
+        return tuple(Phase(*three) for three in zip(numbers, numbers, numbers, strict=True))
 
     @phases.setter
     def phases(self, phases: Sequence[Phase]) -> None:
-        numbers = [number for phase in phases for number in (phase.iterations, phase.work)]
+        numbers = [number for phase in phases for number in phase]
         self.operation.attributes[_PHASES] = to_attribute(numbers, tuple[int, ...])
 
     def alone(self, name: str = "") -> ir.Module:

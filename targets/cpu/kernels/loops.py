@@ -7,6 +7,7 @@ other loops it emits a plain nest.
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from ....dialects.core.mlir import ir
 from ....dialects.core.sizes.atoms import Size, is_symbolic
@@ -24,6 +25,9 @@ GROUP = "trivium.group"
 
 PIECE = "trivium.piece"
 """The attribute of a loop directly inside a parallel loop: its first inner iteration."""
+
+ORDERED = "trivium.ordered"
+"""The attribute of a parallel loop whose trips need those before them: only its pieces do not."""
 
 ENOUGH = 64
 """From this number of likely outer iterations on, inner loops are not cut."""
@@ -62,7 +66,8 @@ class Section:
     def as_piece(self) -> Piece:
         """Return the same iterations as a piece of others: one for each index."""
         return Piece(
-            math.prod(self.shape), lambda number: _whole(self.enter(unravel(number, self.shape)))
+            math.prod(self.shape),
+            lambda number: emit_pieces(self.enter(unravel(number, self.shape))),
         )
 
     def only_if(self, wanted: Size) -> "Section":
@@ -78,7 +83,7 @@ def spread(*sections: Section) -> None:
     at_top = block.owner.operation.name == "func.func"
     if not at_top or at_least(1, sum(section.iterations for section in sections)):
         for section in sections:
-            nest(section.shape, lambda at, enter=section.enter: _whole(enter(at)))
+            nest(section.shape, lambda at, enter=section.enter: emit_pieces(enter(at)))
         return
     group = len(block.operations)
     for section in sections:
@@ -90,16 +95,40 @@ def _spread(section: Section, group: int) -> None:
     outer = math.prod(section.shape)
     cut = section.inner if likely(outer) < ENOUGH else 1
 
-    def place(number: IndexExpr) -> None:
+    def place(number: IndexExpr) -> Mapping[str, Size]:
         pieces = section.enter(unravel(number, section.shape))
         count = sum(piece.count for piece in pieces)
         assert count == section.inner, "pieces must make up the place"
         if cut == 1:
-            _whole(pieces)
+            emit_pieces(pieces)
         else:
             _marked(pieces)
+        return {SPREAD: cut, GROUP: group}
 
-    _loop(outer, place, {SPREAD: cut, GROUP: group})
+    _loop(outer, place)
+
+
+def in_order(count: Size, step: Callable[[IndexExpr], Sequence[Piece]]) -> None:
+    """Emit steps, each of which needs those before it; the pieces of one are independent.
+
+    `step` emits what all pieces of a step share, which must write only private memory.
+    """
+    block = ir.InsertionPoint.current.block
+    if block.owner.operation.name != "func.func":
+        for_each(count, lambda number: emit_pieces(step(number)))
+        return
+    group = len(block.operations)
+
+    def place(number: IndexExpr) -> Mapping[str, Size]:
+        pieces = step(number)
+        inner = sum(piece.count for piece in pieces)
+        if inner == 1:
+            emit_pieces(pieces)
+            return {}
+        _marked(pieces)
+        return {SPREAD: inner, GROUP: group, ORDERED: 1}
+
+    _loop(count, place)
 
 
 def each(shape: Shape, body: Callable[[list[IndexExpr]], None]) -> None:
@@ -119,21 +148,28 @@ def _marked(pieces: Sequence[Piece]) -> None:
     offset: Size = 0
     for piece in pieces:
         if piece.count != 0:
-            _loop(piece.count, piece.body, {PIECE: offset})
+            _loop(piece.count, partial(_piece, piece, offset))
         offset += piece.count
 
 
-def _whole(pieces: Sequence[Piece]) -> None:
+def emit_pieces(pieces: Sequence[Piece]) -> None:
+    """Emit pieces one after the other."""
     for piece in pieces:
         for_each(piece.count, piece.body)
 
 
-def _loop(count: Size, body: Callable[[IndexExpr], None], marks: Mapping[str, Size]) -> None:
+def _piece(piece: Piece, offset: Size, number: IndexExpr) -> Mapping[str, Size]:
+    piece.body(number)
+    return {PIECE: offset}
+
+
+def _loop(count: Size, body: Callable[[IndexExpr], Mapping[str, Size]]) -> None:
+    """Emit a loop with the marks that its body returns."""
     loop = scf.ForOp(IndexExpr(0).ssa, IndexExpr(count).ssa, IndexExpr(1).ssa)
+    mark_trips(loop, count)
+    with ir.InsertionPoint(loop.body):
+        marks = body(IndexExpr(loop.induction_variable))
+        scf.yield_([])
     for name, value in marks.items():
         words = current_record().in_words(value) if is_symbolic(value) else value
         loop.operation.attributes[name] = mark_of(words)
-    mark_trips(loop, count)
-    with ir.InsertionPoint(loop.body):
-        body(IndexExpr(loop.induction_variable))
-        scf.yield_([])

@@ -1,5 +1,7 @@
 """Store constant weights of recurrent layers in the order in which the walk reads them."""
 
+import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -57,21 +59,22 @@ class _Pack(MachinePattern):
             rewriter.need_weight(projection)
         held = op.b if op.b is not None and rewriter.is_held(op.b) else None
         b = None if op.b is None or held else rewriter.constant(op.b)
-        parts = _parts(op, tensor_of(op.r.type).shape[1])
+        parts = _parts(op)
 
         def turn(w: Array) -> Array:
             return np.ascontiguousarray(w.reshape(-1, x.shape[2]).T)
 
         def pack(value: ir.Value, parts: Shape) -> ir.Value:
-            columns = panel_columns(parts, likely(x.shape[1]), x.dtype, self.machine)
+            hidden = tensor_of(value.type).shape[1] // sum(parts)
+            units = units_of_panel(hidden, parts, likely(x.shape[1]), x.dtype, self.machine)
             return packed_constant(
-                op, value, lambda r: cpu.pack_recurrent(r, parts, columns), rewriter
+                op, value, lambda r: cpu.pack_recurrent(r, parts, units), rewriter
             )
 
         packed = pack(op.r, parts)
         turned = packed_constant(op, op.w, turn, rewriter)
         if projection is not None:
-            projection = pack(projection, (tensor_of(projection.type).shape[1],))
+            projection = pack(projection, (1,))
 
         def constant(array: Array, what: str) -> ir.Value:
             return constant_before(op, array, what, rewriter)
@@ -121,7 +124,7 @@ class _PackBytes(MachinePattern):
                 f"weights are from {r.min()} to {r.max()}, must be from {least} to {most}"
             )
         batch = likely(tensor_of(op.x.type).shape[1])
-        columns = panel_columns((r.shape[2],), batch, VNNI, self.machine)
+        columns = units_of_panel(r.shape[2], (1,), batch, VNNI, self.machine)
         packed = constant_before(
             op, cpu.pack_vnni_recurrent(r.astype(np.int8), columns), "weight", rewriter
         )
@@ -156,11 +159,11 @@ _PACKED: dict[type[tri.Recurrent], type[cpu.PackedRecurrent]] = {
 }
 
 
-def _parts(op: tri.Recurrent, width: int) -> Shape:
-    """Return the numbers of columns of the weights that the state is multiplied by at a time."""
+def _parts(op: tri.Recurrent) -> Shape:
+    """Return the numbers of gates whose weights the state is multiplied by at a time."""
     if isinstance(op, tri.Gru):
-        return cpu.gru_parts(op.hidden_size, op.linear_before_reset)
-    return (width,)
+        return cpu.gru_parts(op.linear_before_reset)
+    return (tensor_of(op.r.type).shape[1] // op.hidden_size,)
 
 
 def _held_biases(op: tri.Recurrent, b: ir.Value) -> tuple[ir.Value, ir.Value | None]:
@@ -190,16 +193,35 @@ def _biases(op: tri.Recurrent, b: Array) -> tuple[Array, Array | None]:
     return total, np.ascontiguousarray(b[:, 1, hidden])
 
 
-def panel_columns(parts: Shape, batch: int, dtype: str, machine: Machine) -> int:
-    """Return the best width of panels: the one with the fewest idle lanes and loads.
+ROWS = 3
+"""Rows of a batch that use a vector of weights while it is in a register, at most."""
 
-    Each element of a state is loaded once per panel.
+BROADCAST = 0.25
+"""What it takes to load an element of a state, as a part of what a vector of weights takes.
+
+Weights come from the second-level cache.
+"""
+
+ACTIVATIONS = 100
+"""What a cell computes for a vector of units, in the same unit, about."""
+
+
+def units_of_panel(
+    hidden: int, parts: Sequence[int], batch: int, dtype: str, machine: Machine
+) -> int:
+    """Return the number of units of a panel with which a step takes the least time.
+
+    The columns of all gates of the first part are whole vectors then. Each element of a state is
+    loaded once per panel.
     """
-    lanes = machine.lanes(DTYPES[dtype].bits)
-    most = max(2, (machine.registers - 1) // (batch + 1))
-    vectors = [-(-part // lanes) for part in parts]
+    lanes, gates = machine.lanes(DTYPES[dtype].bits), parts[0]
+    least = lanes // math.gcd(lanes, gates)
+    most = (machine.registers - 1) // (min(batch, ROWS) + 1)
 
-    def loads(width: int) -> int:
-        return sum(-(-count // width) * (width + 1) for count in vectors)
+    def time(units: int) -> float:
+        vectors, taken = units * gates // lanes, -(-units // lanes)
+        panels = sum(cpu.panels_of_parts(hidden, parts, units))
+        return panels * (hidden * (vectors + BROADCAST) + ACTIVATIONS * taken)
 
-    return lanes * min(range(1, most + 1), key=lambda width: (loads(width), -width))
+    last = max(least, most * lanes // gates)
+    return min(range(least, last + 1, least), key=lambda units: (time(units), -units))

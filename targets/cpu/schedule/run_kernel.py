@@ -23,7 +23,7 @@ def bind(kernel: Kernel, library: NativeLibrary, arrays: Sequence[Array]) -> Cal
     function = ctypes.CFUNCTYPE(None, *types)(library.address(kernel.symbol))
     pointers = [array.ctypes.data for array in arrays]
     phases = [
-        partial(function, number, 0, phase.iterations, *pointers)
+        partial(function, number, 0, phase.iterations * phase.steps, *pointers)
         for number, phase in enumerate(kernel.phases)
     ]
     return phases[0] if len(phases) == 1 else partial(_in_turn, phases)

@@ -35,7 +35,7 @@ def model_of(
     if not peepholes:
         del shapes["p"]
     weights = {
-        name: (random.standard_normal(shape) / 3).astype(np.float32)
+        name: (random.standard_normal(shape) / max(3, hidden**0.5)).astype(np.float32)
         for name, shape in shapes.items()
     }
     state = [directions, batch, hidden]
@@ -133,6 +133,35 @@ def test_agrees(
         np.testing.assert_allclose(made[name], want, rtol=1e-5, atol=1e-5)
     alone = trivium.compile(model, threads=1).run(inputs)
     assert all(np.array_equal(alone[name], made[name]) for name in made)
+
+
+@pytest.mark.parametrize("lengths", [False, True])
+@pytest.mark.parametrize("batch", [1, 3])
+@pytest.mark.parametrize(
+    ("kind", "attributes"),
+    [
+        ("RNN", {}),
+        ("GRU", {"linear_before_reset": 1, "direction": "reverse"}),
+        ("LSTM", {"peepholes": True}),
+    ],
+)
+def test_threads_share_the_steps_of_wide_layers(
+    kind: str, attributes: dict[str, object], batch: int, lengths: bool
+) -> None:
+    """Of so many units, each thread does some in each step; the lengths may be those of a run."""
+    model, inputs = model_of(kind, 330, batch, True, lengths=lengths, **attributes)
+    dim = model.graph.input[0].type.tensor_type.shape.dim[0]
+    for free in (False, True):
+        if free:
+            dim.dim_param = model.graph.output[0].type.tensor_type.shape.dim[0].dim_param = "T"
+        alone = trivium.compile(model, threads=1).run(inputs)
+        session = trivium.compile(model, threads=3)
+        for _ in range(20):
+            made = session.run(inputs)
+            assert all(np.array_equal(alone[name], made[name]) for name in made)
+        wanted = onnxruntime.InferenceSession(model.SerializeToString()).run(None, inputs)
+        for name, want in zip(["y", *ENDS[kind]], wanted, strict=True):
+            np.testing.assert_allclose(made[name], want, rtol=1e-5, atol=1e-5)
 
 
 @pytest.mark.parametrize("kind", GATES)

@@ -264,17 +264,15 @@ def blocked_winograd_conv(pick: Pick) -> Example:
     return Example((x, u, bias), {"tile": tile, "outputs": outputs, "sizes": sizes})
 
 
-def _recurrent(
-    pick: Pick, gates: int, parts: tuple[int, ...], hidden: int, shown: int = 0
-) -> Example:
+def _recurrent(pick: Pick, parts: tuple[int, ...], hidden: int, shown: int = 0) -> Example:
     """Make inputs, packed weights, lengths and a first state, with the attributes of all layers.
 
     The state has `shown` elements, or as many as the cell.
     """
-    directions, batch = pick.between(1, 2), pick.between(1, 3)
+    directions, batch, gates = pick.between(1, 2), pick.between(1, 3), sum(parts)
     x = pick.array((pick.between(1, 4), batch, directions * gates * hidden), "f32")
     r = pick.array((directions, gates * hidden, shown or hidden), "f32")
-    packed = cpu.pack_recurrent(r, parts, pick.one(4, 8, 16))
+    packed = cpu.pack_recurrent(r, parts, pick.one(1, 4, 16))
     state = pick.maybe(pick.array((directions, batch, shown or hidden), "f32"))
     direction = "bidirectional" if directions > 1 else pick.one("forward", "reverse")
     common = {"hidden_size": hidden, "direction": direction, "clip": pick.one(0.0, 1.5)}
@@ -284,7 +282,7 @@ def _recurrent(
 
 def packed_rnn(pick: Pick) -> Example:
     hidden = pick.between(1, 5)
-    made = _recurrent(pick, 1, (hidden,), hidden)
+    made = _recurrent(pick, (1,), hidden)
     names = ("Tanh", "Relu", "Affine", "Elu", "HardSigmoid", "LeakyRelu", "ScaledTanh", "Softplus")
     functions = tuple(pick.one(*names) for _ in range(made.operands[1].shape[0]))
     parameters = {"alphas": (0.4, 0.3), "betas": (0.7,)}
@@ -293,7 +291,7 @@ def packed_rnn(pick: Pick) -> Example:
 
 def packed_gru(pick: Pick) -> Example:
     hidden, linear = pick.between(1, 5), pick.flag()
-    made = _recurrent(pick, 3, cpu.gru_parts(hidden, linear), hidden)
+    made = _recurrent(pick, cpu.gru_parts(linear), hidden)
     directions = made.operands[1].shape[0]
     bias = pick.maybe(pick.array((directions, hidden), "f32")) if linear else None
     return Example((*made.operands, bias), made.attributes | {"linear_before_reset": linear})
@@ -301,12 +299,12 @@ def packed_gru(pick: Pick) -> Example:
 
 def packed_lstm(pick: Pick) -> Example:
     hidden, shown = pick.between(1, 5), pick.one(0, 1, 3)
-    made = _recurrent(pick, 4, (4 * hidden,), hidden, shown)
+    made = _recurrent(pick, (4,), hidden, shown)
     (x, r, *states), projection = made.operands, None
     directions = r.shape[0]
     if shown:
         plain = pick.array((directions, shown, hidden), "f32")
-        projection = cpu.pack_recurrent(plain, (shown,), pick.one(4, 8))
+        projection = cpu.pack_recurrent(plain, (1,), pick.one(4, 8))
     memory = pick.maybe(pick.array((directions, x.shape[1], hidden), "f32"))
     p = pick.maybe(pick.array((directions, 3 * hidden), "f32"))
     attributes = made.attributes | {"input_forget": pick.flag()}
@@ -315,7 +313,7 @@ def packed_lstm(pick: Pick) -> Example:
 
 def dot_lstm(pick: Pick) -> Example:
     hidden = pick.between(1, 5)
-    made = _recurrent(pick, 4, (4 * hidden,), hidden)
+    made = _recurrent(pick, (4,), hidden)
     x, packed, *states = made.operands
     directions = packed.shape[0]
     r = pick.array((directions, hidden, 4 * hidden), "i8")

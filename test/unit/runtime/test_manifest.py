@@ -102,15 +102,15 @@ def test_a_missing_field_is_named(manifest: Manifest):
 
 
 def test_a_later_version_is_refused_before_its_fields_are_read(manifest: Manifest):
-    document = json.loads(edited(manifest, "version", 12))
+    document = json.loads(edited(manifest, "version", 14))
     document["novelty"] = 1
     message = refusal(json.dumps(document))
-    assert message.startswith("manifest: 'version' is 12, this runtime reads up to 11: update")
+    assert message.startswith("manifest: 'version' is 14, this runtime reads up to 13: update")
 
 
 @pytest.mark.parametrize("value", [0, 8, 9, -1])
 def test_an_earlier_version_is_refused(manifest: Manifest, value: int):
-    assert f"'version' is {value}, this runtime reads 10: compile the model again" in refusal(
+    assert f"'version' is {value}, this runtime reads 12: compile the model again" in refusal(
         edited(manifest, "version", value)
     )
 

@@ -116,7 +116,8 @@ class StoredPanel(Panel):
 
     `depth` is the shape of the depth; `tile` has all columns of a panel or a part of them. Column 0
     is the first one of panel `first`. If few tiles use a panel, weights are prefetched `ahead`
-    elements before they are read. Weights are converted to `dtype`, if given.
+    elements before they are read. Weights are converted to `dtype`, if given. The panel that is
+    read next is `skipped` ones behind the one that follows.
     """
 
     panels: Buffer
@@ -125,6 +126,7 @@ class StoredPanel(Panel):
     first: IndexExpr = field(default_factory=lambda: IndexExpr(0))
     ahead: int = 0
     dtype: str = ""
+    skipped: IndexExpr = field(default_factory=lambda: IndexExpr(0))
 
     def load(
         self, depth: Sequence[IndexExpr], start: IndexExpr, masks: Sequence[Lanes]
@@ -154,7 +156,8 @@ class StoredPanel(Panel):
         if likely(panels) < 2:
             return None
         share = ceildiv(columns, tiles)
-        first = (start + columns) * size + tile * (size * share)
+        panel = self.first + self.skipped + 1
+        first = (panel * columns + start) * size + tile * (size * share)
         return lambda depth: self.panels.prefetch(first + ravel(depth, self.depth) * share)
 
     def _fetch_later(self, start: IndexExpr, tile: IndexExpr, tiles: Size) -> Fetch:
@@ -164,10 +167,16 @@ class StoredPanel(Panel):
         shared = least(greatest(tiles - 1, 0), 1)
         share = ceildiv(columns, greatest(tiles, 1))
         later = shared * (size * columns) + (1 - shared) * ahead
-        first = start * size + later + tile * (size * share)
+        first = (self.first * columns + start) * size + later + tile * (size * share)
+
+        skipped = self.skipped * (size * columns)
 
         def fetch(depth: Sequence[IndexExpr]) -> None:
-            self.panels.prefetch_run(first + ravel(depth, self.depth) * share, columns)
+            done = ravel(depth, self.depth) * share
+            if skipped.known != 0:
+                inside = (done + later).less(size * columns)
+                done += IndexExpr(0).select(inside, skipped)
+            self.panels.prefetch_run(first + done, columns)
 
         return fetch
 

@@ -1,28 +1,27 @@
 """The cells of recurrent layers: what a step computes of the inputs and the state."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from .....dialects import cpu, tri
 from ...kernels.buffer import Buffer, Lanes
 from ...kernels.index import IndexExpr
+from ...kernels.loops import Piece
 from ...kernels.value import Value
 from ..products.matmul import Finish
-from .recurrence import Allocate, Cell, Functions, Step
+from .recurrence import Allocate, Cell, Functions, Recalled, Stage, Step
 
 
-def plain_cell(functions: Functions, allocate: Allocate) -> Callable[[Step], None]:
-    """Make the step of a plain cell."""
+def plain_cell(functions: Functions, allocate: Allocate) -> Sequence[Stage]:
+    """Make the only stage of a plain cell."""
     (f,) = functions
 
-    def emit(step: Step) -> None:
-        step.layer.recall(step.states[0], 0)
+    def stage(step: Step) -> Sequence[Piece]:
+        def unit(at: list[IndexExpr], lanes: Lanes | None, recalled: Recalled) -> None:
+            step.store(step.activate(f, step.total(0, at, lanes, recalled)), at, lanes)
 
-        def unit(at: list[IndexExpr], lanes: Lanes | None) -> None:
-            step.store(step.activate(f, step.total(0, at, lanes)), at, lanes)
+        return step.units(step.before[0], 0, unit)
 
-        step.layer.each(unit)
-
-    return emit
+    return [stage]
 
 
 Project = Callable[[IndexExpr, Buffer, Finish], None]
@@ -36,42 +35,54 @@ def lstm_cell(
 ) -> Cell:
     """Return the cell of long short-term memory; `p` are the weights of its peepholes."""
 
-    def cell(functions: Functions, allocate: Allocate) -> Callable[[Step], None]:
+    def cell(functions: Functions, allocate: Allocate) -> Sequence[Stage]:
         f, g, show = functions
         shown = None if project is None else allocate()
 
-        def emit(step: Step) -> None:
-            h, c = step.states
-            step.layer.recall(h, 0)
+        def units(step: Step) -> Sequence[Piece]:
+            h, c = step.before
 
-            def gate(which: int, memory: Value, at: list[IndexExpr], lanes: Lanes | None) -> Value:
-                total = step.total(which, at, lanes)
-                if p is not None:
-                    column = at[1] + which * op.hidden_size
-                    total = total + p.load([step.direction.number, column], lanes) * memory
-                return step.activate(f, total)
+            def unit(at: list[IndexExpr], lanes: Lanes | None, recalled: Recalled) -> None:
+                def gate(which: int, memory: Value) -> Value:
+                    total = step.total(which, at, lanes, recalled)
+                    if p is not None:
+                        column = at[1] + which * op.hidden_size
+                        total = total + p.load([step.direction.number, column], lanes) * memory
+                    return step.activate(f, total)
 
-            def unit(at: list[IndexExpr], lanes: Lanes | None) -> None:
                 memory = c.load(at, lanes)
-                taken = gate(0, memory, at, lanes)
-                kept = 1 - taken if op.input_forget else gate(2, memory, at, lanes)
-                new = step.activate(g, step.total(3, at, lanes))
+                taken = gate(0, memory)
+                kept = 1 - taken if op.input_forget else gate(2, memory)
+                new = step.activate(g, step.total(3, at, lanes, recalled))
                 memory = kept * memory + taken * new
-                output = gate(1, memory, at, lanes) * show(memory)
+                output = gate(1, memory) * show(memory)
                 step.keep(1, memory, at, lanes)
                 if shown is None:
                     step.store(output, at, lanes)
                 else:
                     shown.store(output, at, lanes)
 
-            step.layer.each(unit)
-            if project is not None and shown is not None:
-                direction = step.direction.number
-                project(direction, shown, lambda i, j, y, lanes: step.store(y, [i, j], lanes))
+            return step.units(h, 0, unit)
 
-        return emit
+        if project is None or shown is None:
+            return [units]
+        return [units, _projection(project, shown)]
 
     return cell
+
+
+def _projection(project: Project, shown: Buffer) -> Stage:
+    """Return the stage that projects the outputs of a step."""
+
+    def stage(step: Step) -> Sequence[Piece]:
+        direction, store = step.direction.number, step.store
+
+        def whole(_: IndexExpr) -> None:
+            project(direction, shown, lambda i, j, y, lanes: store(y, [i, j], lanes))
+
+        return [Piece(1, whole)]
+
+    return stage
 
 
 Bias = Callable[[IndexExpr, list[IndexExpr], Lanes | None], Value]
@@ -85,50 +96,50 @@ def gru_cell(linear_before_reset: bool, bias: Bias | None) -> Cell:
     the gates and of the hidden part one after the other.
     """
 
-    def recalled_hidden(step: Step, at: list[IndexExpr], lanes: Lanes | None) -> Value:
-        recalled = step.layer.recalled(2, at, lanes)
+    def biased(recalled: Value, step: Step, at: list[IndexExpr], lanes: Lanes | None) -> Value:
         return recalled if bias is None else recalled + bias(step.direction.number, at, lanes)
 
-    def linear(functions: Functions, allocate: Allocate) -> Callable[[Step], None]:
+    def linear(functions: Functions, allocate: Allocate) -> Sequence[Stage]:
         f, g = functions
 
-        def emit(step: Step) -> None:
-            (h,) = step.states
-            step.layer.recall(h, 0)
+        def stage(step: Step) -> Sequence[Piece]:
+            (h,) = step.before
 
-            def unit(at: list[IndexExpr], lanes: Lanes | None) -> None:
-                z, reset = (step.activate(f, step.total(i, at, lanes)) for i in range(2))
-                recalled = reset * recalled_hidden(step, at, lanes)
-                new = step.activate(g, step.gate(2, at, lanes) + recalled)
+            def unit(at: list[IndexExpr], lanes: Lanes | None, recalled: Recalled) -> None:
+                z, reset = (step.activate(f, step.total(i, at, lanes, recalled)) for i in range(2))
+                hidden = reset * biased(recalled(2), step, at, lanes)
+                new = step.activate(g, step.gate(2, at, lanes) + hidden)
                 step.store((1 - z) * new + z * h.load(at, lanes), at, lanes)
 
-            step.layer.each(unit)
+            return step.units(h, 0, unit)
 
-        return emit
+        return [stage]
 
-    def scaled(functions: Functions, allocate: Allocate) -> Callable[[Step], None]:
+    def scaled(functions: Functions, allocate: Allocate) -> Sequence[Stage]:
         f, g = functions
         update, kept = allocate(), allocate()
 
-        def emit(step: Step) -> None:
-            (h,) = step.states
-            step.layer.recall(h, 0)
+        def gates(step: Step) -> Sequence[Piece]:
+            (h,) = step.before
 
-            def gates(at: list[IndexExpr], lanes: Lanes | None) -> None:
-                z, reset = (step.activate(f, step.total(i, at, lanes)) for i in range(2))
+            def unit(at: list[IndexExpr], lanes: Lanes | None, recalled: Recalled) -> None:
+                z, reset = (step.activate(f, step.total(i, at, lanes, recalled)) for i in range(2))
                 update.store(z, at, lanes)
                 kept.store(reset * h.load(at, lanes), at, lanes)
 
-            def unit(at: list[IndexExpr], lanes: Lanes | None) -> None:
-                recalled = recalled_hidden(step, at, lanes)
-                new = step.activate(g, step.gate(2, at, lanes) + recalled)
+            return step.units(h, 0, unit)
+
+        def hidden(step: Step) -> Sequence[Piece]:
+            (h,) = step.before
+
+            def unit(at: list[IndexExpr], lanes: Lanes | None, recalled: Recalled) -> None:
+                own = biased(recalled(0), step, at, lanes)
+                new = step.activate(g, step.gate(2, at, lanes) + own)
                 z = update.load(at, lanes)
                 step.store((1 - z) * new + z * h.load(at, lanes), at, lanes)
 
-            step.layer.each(gates)
-            step.layer.recall(kept, 1)
-            step.layer.each(unit)
+            return step.units(kept, 1, unit)
 
-        return emit
+        return [gates, hidden]
 
     return linear if linear_before_reset else scaled

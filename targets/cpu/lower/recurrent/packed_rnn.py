@@ -1,18 +1,18 @@
 """Lowerings of recurrent layers on packed weights: the walk along time is all that is left."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 from .....dialects import cpu
 from .....dialects.core.sizes.atoms import is_symbolic
-from .....dialects.core.tensor import COMPUTED, Shape
+from .....dialects.core.tensor import COMPUTED
 from .....dialects.tri.recurrent.recurrence import NamedActivation
 from ....element_types import PACKED, ElementTypes
 from ...kernels.buffer import Buffer, Lanes
 from ...kernels.builder import KernelBuilder
-from ...kernels.epilogue import Epilogue
+from ...kernels.epilogue import Epilogue, each_vector
 from ...kernels.index import IndexExpr
-from ...kernels.loops import each_of
+from ...kernels.loops import Piece, cut, each_of
 from ...kernels.products.contraction import Contraction
 from ...kernels.products.panels import StoredPanel
 from ...kernels.value import Value
@@ -26,12 +26,12 @@ from .recurrence import (
     Layer,
     RecurrentLayer,
     RecurrentOp,
+    Unit,
+    Units,
     Walk,
     activations_of,
     columns_of,
 )
-
-Recall = Callable[[Buffer, int], None]
 
 
 @template(cpu.PackedRnn, types=STATES)
@@ -45,7 +45,7 @@ def lower_packed_rnn(
     y: Epilogue,
     y_h: Epilogue,
 ) -> None:
-    layer = PackedLayer(op, kernel, x, r, (op.hidden_size,))
+    layer = PackedLayer(op, kernel, x, r, (1,))
     layer.run(("Tanh",), plain_cell, [initial_h], y, [y_h], sequence_lens)
 
 
@@ -64,11 +64,12 @@ def lower_packed_lstm(
     y_h: Epilogue,
     y_c: Epilogue,
 ) -> None:
-    layer = PackedLayer(op, kernel, x, r, (4 * op.hidden_size,))
+    layer = PackedLayer(op, kernel, x, r, (4,))
 
     def project(direction: IndexExpr, shown: Buffer, finish: Finish) -> None:
         assert projection is not None
-        layer.multiply(shown, projection.part([direction]), y_h.shape[-1], finish)
+        panels = _panels(projection, direction)
+        layer.multiply(shown, panels, IndexExpr(0), y_h.shape[-1], finish)
 
     cell = lstm_cell(op, p, None if projection is None else project)
     functions = ("Sigmoid", "Tanh", "Tanh")
@@ -92,7 +93,7 @@ def lower_packed_gru(
         return b.load([direction, at[1]], lanes)
 
     cell = gru_cell(op.linear_before_reset, None if b is None else bias)
-    parts = cpu.gru_parts(op.hidden_size, op.linear_before_reset)
+    parts = cpu.gru_parts(op.linear_before_reset)
     layer = PackedLayer(op, kernel, x, r, parts)
     layer.run(("Sigmoid", "Tanh"), cell, [initial_h], y, [y_h], sequence_lens)
 
@@ -101,7 +102,12 @@ class PackedLayer(RecurrentLayer):
     """Emit both directions of a layer: in parallel if their cells are the same."""
 
     def __init__(
-        self, op: RecurrentOp, kernel: KernelBuilder, x: Buffer, r: Buffer, parts: Shape
+        self,
+        op: RecurrentOp,
+        kernel: KernelBuilder,
+        x: Buffer,
+        r: Buffer,
+        parts: Sequence[int],
     ) -> None:
         super().__init__(op, kernel, x, parts)
         self.r = r
@@ -122,14 +128,13 @@ class PackedLayer(RecurrentLayer):
         same = len(set(functions)) == 1
         if directions > 1 and same:
             self.memory = self.kernel.private
-        states = [self.memory((self.batch, each.shape[-1]), self.dtype) for each in last]
+        states = [self.memory((2, self.batch, each.shape[-1]), self.dtype) for each in last]
         allocate = partial(self.memory, (self.batch, self.hidden), self.dtype)
         walk = Walk(cell, allocate, states, initial, y, last, lengths)
-        totals = self.memory((self.batch, self.width), self.dtype)
 
         def emit(number: IndexExpr, names: Sequence[NamedActivation]) -> None:
             back = IndexExpr(1) if self.op.direction == "reverse" else number
-            walk.emit(self._direction(number, totals), names, Direction(number, back))
+            walk.emit(self._direction(number), names, Direction(number, back))
 
         if same:
             each_of(directions, lambda number: emit(number, functions[0]))
@@ -137,51 +142,86 @@ class PackedLayer(RecurrentLayer):
             for number, names in enumerate(functions):
                 emit(IndexExpr(number), names)
 
-    def _direction(self, number: IndexExpr, totals: Buffer) -> Layer:
+    def _direction(self, number: IndexExpr) -> Layer:
         rows = self.length * self.batch
         whole = self.x.reshape((rows, self.x.shape[2]))
         inputs = columns_of(whole, number * self.width, self.width)
-        return self.layer(inputs, totals, self.recalling(number, totals))
+        return self.layer(inputs, self.direction_units(number))
 
-    def recalling(self, number: IndexExpr, totals: Buffer) -> Recall:
-        """Return what multiplies a state of a direction by the weights of a part of its gates."""
-        panels, columns = self.r.part([number]), self.r.shape[3]
+    def direction_units(self, number: IndexExpr) -> Units:
+        """Return the units of a direction: those of a panel of its weights are a piece.
 
-        def recall(state: Buffer, part: int) -> None:
-            before = sum(-(-count // columns) for count in self.parts[:part])
-            first, count = sum(self.parts[:part]), self.parts[part]
-            into = columns_of(totals, IndexExpr(first), count)
-            self.multiply(
-                state,
-                panels,
-                count,
-                lambda i, j, total, lanes: into.store(total, [i, j], lanes),
-                before,
-            )
+        Each step reads the panels in the order opposite to that of the step before, so that those
+        it begins with are still in a cache.
+        """
+        panels, least = _panels(self.r, number), self.r.shape[4]
+        totals = self.kernel.private((self.batch, panels.shape[2]), self.dtype)
 
-        return recall
+        def units(step: IndexExpr, state: Buffer, part: int, unit: Unit) -> Sequence[Piece]:
+            block = cpu.units_of_panel(self.parts, part, least)
+            before = sum(cpu.panels_of_parts(self.hidden, self.parts, least)[:part])
+            back = step % 2
+
+            def emit(number: IndexExpr, count: int) -> None:
+                """Emit so many units of a panel."""
+                self.multiply(
+                    state,
+                    panels,
+                    number + before,
+                    self.parts[part] * block,
+                    lambda i, j, total, lanes: totals.store(total, [i, j], lanes),
+                    skipped=back * -2,
+                )
+
+                def one(at: list[IndexExpr], lanes: Lanes | None) -> None:
+                    def recalled(which: int) -> Value:
+                        return totals.load([at[0], at[1] + which * block], lanes)
+
+                    unit([at[0], number * block + at[1]], lanes, recalled)
+
+                each_vector((self.batch, count), self.kernel.lanes(self.dtype), one)
+
+            full, rest, some = cut(self.hidden, block)
+
+            def turned(number: IndexExpr) -> IndexExpr:
+                return number + back * (IndexExpr(full - 1) - number * 2)
+
+            return [
+                Piece(full, lambda number: emit(turned(number), block)),
+                Piece(some, lambda _: emit(IndexExpr(full), rest)),
+            ]
+
+        return units
 
     def multiply(
         self,
         state: Buffer,
         panels: Buffer,
-        count: int,
+        first: IndexExpr,
+        columns: int,
         finish: Finish,
-        before: int = 0,
+        skipped: IndexExpr | None = None,
     ) -> None:
-        """Multiply a state by some columns, stored in panels behind those `before` them.
+        """Multiply a state by some columns, which a first panel and those behind it hold.
 
-        A tile is as wide as a panel, where the registers suffice.
+        A tile is as wide as a panel, where the registers suffice. The panel that is read next is
+        `skipped` ones behind the one that follows.
         """
         rows = 0 if is_symbolic(self.batch) else self.batch
-        depth, columns = panels.shape[1:]
-        tile = fit_tile(self.kernel.machine, self.dtype, self.batch, columns, rows)
+        depth, width = panels.shape[1:]
+        tile = fit_tile(self.kernel.machine, self.dtype, self.batch, width, rows)
         Contraction(
             self.batch,
-            count,
+            columns,
             (depth,),
             self.dtype,
             lambda rows, i, k: state.load([rows.first + i, *k]),
-            StoredPanel(panels, (depth,), tile, IndexExpr(before)),
+            StoredPanel(panels, (depth,), tile, first, skipped=skipped or IndexExpr(0)),
             finish,
         ).emit(tile)
+
+
+def _panels(weights: Buffer, direction: IndexExpr) -> Buffer:
+    """Return the panels of a direction, [panels, depth, columns]."""
+    _, panels, depth, gates, units = weights.shape
+    return weights.part([direction]).reshape((panels, depth, gates * units))

@@ -20,9 +20,12 @@ from ...kernels.value import Value
 from ...registry import STATES, template
 from ...schedule.tiles import choose_tile, fit_tile
 from .cells import lstm_cell
-from .packed_rnn import PackedLayer, Recall
+from .packed_rnn import PackedLayer
+from .recurrence import Units
 
 FUNCTIONS = ("Sigmoid", "Tanh", "Tanh")
+
+Recall = Callable[[Buffer, int], None]
 
 Store = Callable[[Value, Value, Sequence[IndexExpr], Lanes | None], None]
 """Store bytes, given as floats, of a state; the second value is their zero point."""
@@ -80,8 +83,16 @@ class _RoundedLayer(PackedLayer):
         r: Buffer,
         r_scale: Buffer,
     ) -> None:
-        super().__init__(op, kernel, x, r, (4 * op.hidden_size,))
+        super().__init__(op, kernel, x, r, (4,))
         self.r_scale = r_scale
+
+    def direction_units(self, number: IndexExpr) -> Units:
+        totals = self.memory((self.batch, self.width), self.dtype)
+        return self.units(totals, self.recalling(number, totals))
+
+    def recalling(self, number: IndexExpr, totals: Buffer) -> Recall:
+        """Return what rounds a state and multiplies it by the weights of a direction."""
+        raise NotImplementedError
 
     def round(self, state: Buffer, store: Store) -> tuple[Value, Value]:
         """Hand on the bytes of a state as floats; return their scale and zero point, in f32."""

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from .....dialects import cpu, tri
+from .....dialects.core.sizes.atoms import Size
 from .....dialects.core.tensor import Tensor
 from .....dialects.tri.recurrent.recurrence import NamedActivation, named_activations
 from ....kernels.arithmetic import compute_dtype
@@ -11,6 +12,7 @@ from ...kernels.buffer import Buffer, Lanes, zero
 from ...kernels.builder import KernelBuilder
 from ...kernels.epilogue import Epilogue, each_vector
 from ...kernels.index import IndexExpr, as_index, for_each, index_of
+from ...kernels.loops import Piece, emit_pieces, in_order
 from ...kernels.value import Value
 from .activations import function_of
 
@@ -30,30 +32,31 @@ Allocate = Callable[[], Buffer]
 """Get memory for numbers of the cells, [batch, hidden]."""
 
 
+Recalled = Callable[[int], Value]
+"""Load what a state contributes to a gate, by its number in a part of the gates."""
+
+Unit = Callable[[list[IndexExpr], Lanes | None, Recalled], None]
+"""Emit some units of a row of the batch, at [row, unit]."""
+
+Units = Callable[[IndexExpr, Buffer, int, Unit], Sequence[Piece]]
+"""In a step, multiply a state by the weights of a part of the gates, and emit all units."""
+
+
 @dataclass(frozen=True)
 class Layer:
-    """Hold the buffers of a direction of a layer, and the product with its weights.
+    """Hold the sizes of a direction of a layer, its inputs, and the product with its weights.
 
-    `inputs` is [steps * batch, gates * hidden]: the inputs, already multiplied. `recall` multiplies
-    a state by the weights of one part of the gates, into `totals`, [batch, gates * hidden].
+    `inputs` is [steps * batch, gates * hidden]: the inputs, already multiplied.
     """
 
     kernel: KernelBuilder
-    length: int
-    batch: int
+    length: Size
+    batch: Size
     hidden: int
     inputs: Buffer
-    totals: Buffer
-    recall: Callable[[Buffer, int], None]
+    units: Units
     dtype: str
     clip: float
-
-    def recalled(self, which: int, at: list[IndexExpr], lanes: Lanes | None) -> Value:
-        """Load the contribution of the state to a gate."""
-        return self.totals.load([at[0], at[1] + which * self.hidden], lanes)
-
-    def each(self, body: Callable[[list[IndexExpr], Lanes | None], None]) -> None:
-        each_vector((self.batch, self.hidden), self.kernel.lanes(self.dtype), body)
 
 
 @dataclass(frozen=True)
@@ -72,7 +75,7 @@ class Direction:
 
 @dataclass(frozen=True)
 class Step:
-    """Hold what one step of a direction reads and writes; it updates `states` in place.
+    """Hold what one step of a direction reads and writes: the states before it and those after it.
 
     Rows of the batch have `lengths`, or all the whole one. Beyond it a row has no more steps: its
     state stays, and its output is zero.
@@ -80,7 +83,8 @@ class Step:
 
     layer: Layer
     number: IndexExpr
-    states: Sequence[Buffer]
+    before: Sequence[Buffer]
+    after: Sequence[Buffer]
     y: Epilogue
     direction: Direction
     lengths: Buffer | None
@@ -94,15 +98,21 @@ class Step:
         active = self.number.less(length)
         return self.direction.time(self.number, length).select(active, self.number), active
 
+    def units(self, state: Buffer, part: int, unit: Unit) -> Sequence[Piece]:
+        """Emit all units, once a state is multiplied by the weights of a part of the gates."""
+        return self.layer.units(self.number, state, part, unit)
+
     def gate(self, which: int, at: list[IndexExpr], lanes: Lanes | None) -> Value:
         """Load the contribution of the inputs to a gate."""
         time, _ = self.place(at[0])
         row = time * self.layer.batch + at[0]
         return self.layer.inputs.load([row, at[1] + which * self.layer.hidden], lanes)
 
-    def total(self, which: int, at: list[IndexExpr], lanes: Lanes | None) -> Value:
-        """Load the contributions of the inputs and of the state to a gate."""
-        return self.gate(which, at, lanes) + self.layer.recalled(which, at, lanes)
+    def total(
+        self, which: int, at: list[IndexExpr], lanes: Lanes | None, recalled: Recalled
+    ) -> Value:
+        """Return the contributions of the inputs and of the state to a gate."""
+        return self.gate(which, at, lanes) + recalled(which)
 
     def activate(self, function: Callable[[Value], Value], x: Value) -> Value:
         """Apply the activation of a gate, whose input the layer may clip."""
@@ -111,9 +121,9 @@ class Step:
 
     def keep(self, part: int, value: Value, at: list[IndexExpr], lanes: Lanes | None) -> None:
         """Store a part of the state."""
-        state = self.states[part]
         _, active = self.place(at[0])
-        state.store(_where(active, value, lambda: state.load(at, lanes)), at, lanes)
+        kept = _where(active, value, lambda: self.before[part].load(at, lanes))
+        self.after[part].store(kept, at, lanes)
 
     def store(self, output: Value, at: list[IndexExpr], lanes: Lanes | None) -> None:
         """Store the output, which is the first state too."""
@@ -129,11 +139,14 @@ def _where(active: Value | None, value: Value, other: Callable[[], Value]) -> Va
 
 Functions = Sequence[Callable[[Value], Value]]
 
-Cell = Callable[[Functions, Allocate], Callable[[Step], None]]
-"""Make the function that emits a step of a cell with some activations."""
+Stage = Callable[[Step], Sequence[Piece]]
+"""Emit a part of a step, in independent pieces, once all of the part before it is complete."""
+
+Cell = Callable[[Functions, Allocate], Sequence[Stage]]
+"""Make the stages of the steps of a cell with some activations."""
 
 
-def columns_of(matrix: Buffer, first: IndexExpr, count: int) -> Buffer:
+def columns_of(matrix: Buffer, first: IndexExpr | int, count: int) -> Buffer:
     """View some neighbouring columns of a matrix."""
     tensor = Tensor((matrix.shape[0], count), matrix.dtype)
     return Buffer(matrix.memory, tensor, matrix.strides, matrix.offset + first)
@@ -143,8 +156,9 @@ def columns_of(matrix: Buffer, first: IndexExpr, count: int) -> Buffer:
 class Walk:
     """Emit the steps of the directions of a layer, from the initial states to the last ones.
 
-    Directions share `states`; initial states that are not given are zero. `lengths` are those of
-    the sequences, if they differ.
+    Directions share `states`, [2, batch, elements]: steps read one of two and write the other.
+    Initial states that are not given are zero. `lengths` are those of the sequences, if they
+    differ.
     """
 
     cell: Cell
@@ -158,9 +172,10 @@ class Walk:
     def emit(
         self, layer: Layer, activations: Sequence[NamedActivation], direction: Direction
     ) -> None:
-        """Emit one direction."""
-        emit = self.cell([function_of(each) for each in activations], self.allocate)
-        for state, given in zip(self.states, self.initial, strict=True):
+        """Emit one direction. Threads share its steps, if these have one stage."""
+        stages = self.cell([function_of(each) for each in activations], self.allocate)
+        first, last = IndexExpr(0), as_index(layer.length)
+        for state, given in zip(self._states(first), self.initial, strict=True):
 
             def begin(
                 at: list[IndexExpr],
@@ -175,11 +190,19 @@ class Walk:
 
             each_vector(state.shape, layer.kernel.lanes(layer.dtype), begin)
 
-        def one(i: IndexExpr) -> None:
-            emit(Step(layer, i, self.states, self.y, direction, self.lengths))
+        def step(i: IndexExpr) -> Step:
+            before, after = self._states(i), self._states(i + 1)
+            return Step(layer, i, before, after, self.y, direction, self.lengths)
 
-        for_each(layer.length, one)
-        for state, epilogue in zip(self.states, self.last, strict=True):
+        def all_stages(i: IndexExpr) -> None:
+            for stage in stages:
+                emit_pieces(stage(step(i)))
+
+        if len(stages) == 1:
+            in_order(layer.length, lambda i: stages[0](step(i)))
+        else:
+            for_each(layer.length, all_stages)
+        for state, epilogue in zip(self._states(last), self.last, strict=True):
 
             def finish(
                 at: list[IndexExpr],
@@ -191,11 +214,15 @@ class Walk:
 
             each_vector(state.shape, layer.kernel.lanes(layer.dtype), finish)
 
+    def _states(self, number: IndexExpr) -> list[Buffer]:
+        """Return the states before a step."""
+        return [state.part([number % 2]) for state in self.states]
+
 
 class RecurrentLayer:
     """Hold the sizes of a layer on its inputs.
 
-    A state is multiplied by the weights in `parts`, so many columns at a time.
+    A state is multiplied by the weights of all gates of a part at a time; `parts` has their counts.
     """
 
     def __init__(
@@ -207,9 +234,32 @@ class RecurrentLayer:
     ) -> None:
         self.op, self.kernel, self.x, self.parts = op, kernel, x, parts
         self.length, self.batch, _ = x.shape
-        self.hidden, self.width = op.hidden_size, sum(parts)
+        self.hidden, self.width = op.hidden_size, sum(parts) * op.hidden_size
         self.dtype = compute_dtype(x.dtype)
 
-    def layer(self, inputs: Buffer, totals: Buffer, recall: Callable[[Buffer, int], None]) -> Layer:
+    def layer(self, inputs: Buffer, units: Units) -> Layer:
         sizes = (self.length, self.batch, self.hidden)
-        return Layer(self.kernel, *sizes, inputs, totals, recall, self.dtype, self.op.clip)
+        return Layer(self.kernel, *sizes, inputs, units, self.dtype, self.op.clip)
+
+    def units(self, totals: Buffer, recall: Callable[[Buffer, int], None]) -> Units:
+        """Return the units in one piece.
+
+        `recall` multiplies a state by the weights of a part into `totals`, [batch, gates * hidden].
+        """
+
+        def units(step: IndexExpr, state: Buffer, part: int, unit: Unit) -> Sequence[Piece]:
+            first = sum(self.parts[:part])
+
+            def one(at: list[IndexExpr], lanes: Lanes | None) -> None:
+                def recalled(which: int) -> Value:
+                    return totals.load([at[0], at[1] + (first + which) * self.hidden], lanes)
+
+                unit(at, lanes, recalled)
+
+            def whole(_: IndexExpr) -> None:
+                recall(state, part)
+                each_vector((self.batch, self.hidden), self.kernel.lanes(self.dtype), one)
+
+            return [Piece(1, whole)]
+
+        return units

@@ -46,7 +46,7 @@ def lower_rnn(
     y: Epilogue,
     y_h: Epilogue,
 ) -> None:
-    layer = _PlainLayer(op, kernel, x, w, r, b, parts=(op.hidden_size,), added=1)
+    layer = _PlainLayer(op, kernel, x, w, r, b, parts=(1,), added=1)
     layer.run(("Tanh",), plain_cell, [initial_h], y, [y_h], sequence_lens)
 
 
@@ -67,7 +67,7 @@ def lower_lstm(
     y_h: Epilogue,
     y_c: Epilogue,
 ) -> None:
-    layer = _PlainLayer(op, kernel, x, w, r, b, parts=(4 * op.hidden_size,), added=4)
+    layer = _PlainLayer(op, kernel, x, w, r, b, parts=(4,), added=4)
 
     def project(direction: IndexExpr, shown: Buffer, finish: Finish) -> None:
         assert projection is not None
@@ -97,7 +97,7 @@ def lower_gru(
         return b.load([direction, at[1] + 5 * op.hidden_size], lanes)
 
     cell = gru_cell(op.linear_before_reset, None if b is None else bias)
-    parts = cpu.gru_parts(op.hidden_size, op.linear_before_reset)
+    parts = cpu.gru_parts(op.linear_before_reset)
     layer = _PlainLayer(op, kernel, x, w, r, b, parts, added=2)
     layer.run(("Sigmoid", "Tanh"), cell, [initial_h], y, [y_h], sequence_lens)
 
@@ -137,7 +137,7 @@ class _PlainLayer(RecurrentLayer):
         weights = self._scratch(self.x.shape[2], self.width)
         recurrent = self._scratch(self.r.shape[2], self.width)
         layer = self._multiplied(recurrent)
-        states = [self._scratch(self.batch, each.shape[-1]) for each in last]
+        states = [self._scratch(2, self.batch, each.shape[-1]) for each in last]
         allocate = partial(self._scratch, self.batch, self.hidden)
         walk = Walk(cell, allocate, states, initial, y, last, lengths)
         for number, names in enumerate(activations_of(self.op, defaults, directions)):
@@ -152,7 +152,7 @@ class _PlainLayer(RecurrentLayer):
         totals = self._scratch(self.batch, self.width)
 
         def recall(state: Buffer, part: int) -> None:
-            first, count = IndexExpr(sum(self.parts[:part])), self.parts[part]
+            first, count = (n * self.hidden for n in (sum(self.parts[:part]), self.parts[part]))
             into = columns_of(totals, first, count)
             columns = columns_of(recurrent, first, count)
             emit_matrix_product(
@@ -160,7 +160,7 @@ class _PlainLayer(RecurrentLayer):
             )
 
         inputs = self._scratch(self.length * self.batch, self.width)
-        return self.layer(inputs, totals, recall)
+        return self.layer(inputs, self.units(totals, recall))
 
     def _prepare(
         self, inputs: Buffer, weights: Buffer, recurrent: Buffer, direction: IndexExpr

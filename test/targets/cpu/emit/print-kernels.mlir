@@ -10,7 +10,7 @@
 // CHECK-NEXT:  module @kernel_0 attributes
 // CHECK:         arith.addf
 // CHECK-NOT:   @main
-// AGAIN:       module @kernel_0 attributes {cpu.phases = array<i64: 1, {{[0-9]+}}>
+// AGAIN:       module @kernel_0 attributes {cpu.phases = array<i64: 1, {{[0-9]+}}, 1>
 // LLVM:        ; double
 // LLVM:        define void @kernel_0(i64 %0, i64 %1, i64 %2, ptr %3, ptr %4)
 // LLVM:          fadd contract <8 x float>

@@ -2,7 +2,7 @@
 
 // The second loop reads what the first writes to shared memory: it is a phase of its own.
 // CHECK-LABEL: module @kernel_0
-// CHECK-SAME:    cpu.phases = array<i64: 12, {{[0-9]+}}, 12, {{[0-9]+}}>
+// CHECK-SAME:    cpu.phases = array<i64: 12, {{[0-9]+}}, 1, 12, {{[0-9]+}}, 1>
 // CHECK:       func.func @kernel_0(%[[PHASE:.*]]: index, %[[BEGIN:.*]]: index, %[[END:.*]]: index,
 // CHECK:         %[[FIRST:.*]] = arith.cmpi eq, %[[PHASE]], %{{.*}}
 // CHECK:         scf.if %[[FIRST]] {
@@ -35,7 +35,7 @@ module {
 
 // A loop that carries a number from iteration to iteration is not marked: it runs in one piece.
 // CHECK-LABEL: module @keeps_a_loop_that_is_not_marked
-// CHECK-SAME:    cpu.phases = array<i64: 1, {{[0-9]+}}>
+// CHECK-SAME:    cpu.phases = array<i64: 1, {{[0-9]+}}, 1>
 // CHECK:         %[[COUNT:.*]] = arith.constant 12 : index
 // CHECK-NOT:     scf.if
 // CHECK:         scf.for %{{.*}} = %{{.*}} to %[[COUNT]]
@@ -58,9 +58,9 @@ module {
 
 // A kernel that is split already is left as it is.
 // CHECK-LABEL: module @keeps_phases
-// CHECK-SAME:    cpu.phases = array<i64: 7, 8>
+// CHECK-SAME:    cpu.phases = array<i64: 7, 8, 9>
 module {
-  module @keeps_phases attributes {cpu.phases = array<i64: 7, 8>, cpu.private = array<i64>, cpu.scratch = []} {
+  module @keeps_phases attributes {cpu.phases = array<i64: 7, 8, 9>, cpu.private = array<i64>, cpu.scratch = []} {
     func.func @keeps_phases(%phase: index, %begin: index, %end: index) {
       return
     }
@@ -71,7 +71,7 @@ module {
 
 // Iterations and work are expressions of the words of the record; the sizes are read once.
 // CHECK-LABEL: module @counts_trips_by_the_record
-// CHECK-SAME:    cpu.phases = ["4*_0", "24*_0*_1 + 6*_0", "_1", "15*_1"]
+// CHECK-SAME:    cpu.phases = ["4*_0", "24*_0*_1 + 6*_0", "1", "_1", "15*_1", "1"]
 // CHECK:       func.func @counts_trips_by_the_record(%{{.*}}: index, %[[BEGIN:.*]]: index, %{{.*}}: index,
 // CHECK:         %[[ROWS:.*]] = arith.index_cast
 // CHECK:         %[[COLUMNS:.*]] = arith.index_cast
@@ -116,7 +116,7 @@ module {
 
 // Pieces whose number depends on the record: a division by it is one by at least 1.
 // CHECK-LABEL: module @cuts_pieces_by_the_record
-// CHECK-SAME:    cpu.phases = ["2*_0 + 2", "6*_0 + 6"]
+// CHECK-SAME:    cpu.phases = ["2*_0 + 2", "6*_0 + 6", "1"]
 // CHECK:         %[[WORD:.*]] = arith.index_cast
 // CHECK:         %[[INNER:.*]] = arith.addi %{{.*}}, %{{.*}}
 // CHECK:         %[[DIVISOR:.*]] = arith.maxsi %[[INNER]], %{{.*}}
@@ -143,6 +143,54 @@ module {
           memref.store %zero, %y[%i] : memref<1099511627776xf32>
         } {trivium.piece = "_0"}
       } {trivium.group = 0 : i64, trivium.spread = "_0 + 1"}
+      return
+    }
+  }
+}
+
+// -----
+
+// Each trip needs what the one before it wrote: trips are steps, and only pieces of one are shared.
+// CHECK-LABEL: module @cuts_steps
+// CHECK-SAME:    cpu.phases = array<i64: 4, 24, 5>
+// CHECK:         scf.for
+// CHECK:           scf.for
+module {
+  module @cuts_steps attributes {cpu.private = array<i64>, cpu.scratch = []} {
+    func.func @cuts_steps(%phase: index, %begin: index, %end: index, %y: memref<4xf32>) {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %c4 = arith.constant 4 : index
+      %c5 = arith.constant 5 : index
+      scf.for %i = %c0 to %c5 step %c1 {
+        scf.for %j = %c0 to %c4 step %c1 {
+          %a = memref.load %y[%j] : memref<4xf32>
+          memref.store %a, %y[%j] : memref<4xf32>
+        } {trivium.piece = 0 : i64}
+      } {trivium.group = 0 : i64, trivium.ordered = 1 : i64, trivium.spread = 4 : i64}
+      return
+    }
+  }
+}
+
+// -----
+
+// The same trips are not said to be in order: nobody may share them.
+// CHECK-LABEL: module @keeps_trips_that_need_others
+// CHECK-SAME:    cpu.phases = array<i64: 1, 120, 1>
+module {
+  module @keeps_trips_that_need_others attributes {cpu.private = array<i64>, cpu.scratch = []} {
+    func.func @keeps_trips_that_need_others(%phase: index, %begin: index, %end: index, %y: memref<4xf32>) {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %c4 = arith.constant 4 : index
+      %c5 = arith.constant 5 : index
+      scf.for %i = %c0 to %c5 step %c1 {
+        scf.for %j = %c0 to %c4 step %c1 {
+          %a = memref.load %y[%j] : memref<4xf32>
+          memref.store %a, %y[%j] : memref<4xf32>
+        } {trivium.piece = 0 : i64}
+      } {trivium.group = 0 : i64, trivium.spread = 4 : i64}
       return
     }
   }

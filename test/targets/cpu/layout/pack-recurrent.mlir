@@ -3,7 +3,7 @@
 // One product multiplies the inputs for both directions; the bias of the state is added to it.
 // CHECK-LABEL: func.func @packs_lstm
 // CHECK-SAME:    (%[[X:.*]]: {{.*}}, %[[H:.*]]: {{.*}})
-// CHECK:         %[[R:.*]] = "tri.constant"() {value = {{.*}} : tensor<2x1x4x16xf32>}
+// CHECK:         %[[R:.*]] = "tri.constant"() {value = {{.*}} : tensor<2x1x4x4x4xf32>}
 // CHECK:         %[[W:.*]] = "tri.constant"() {value = dense<1.0{{.*}}> : tensor<3x32xf32>}
 // CHECK:         %[[P:.*]] = "tri.mat_mul"(%[[X]], %[[W]])
 // CHECK:         %[[B:.*]] = "tri.constant"() {value = dense<5.0{{.*}}> : tensor<32xf32>}
@@ -20,7 +20,7 @@ func.func @packs_lstm(%x: tensor<5x2x3xf32>, %h: tensor<2x2x4xf32>) -> tensor<5x
 
 // Panels are as wide as the likely batch wants; the kernel serves any.
 // CHECK-LABEL: func.func @packs_any_batch
-// CHECK:         "cpu.packed_rnn"{{.*}} tensor<1x1x4x16xf32>
+// CHECK:         "cpu.packed_rnn"{{.*}} tensor<1x1x4x1x16xf32>
 func.func @packs_any_batch(%x: tensor<5x?x3xf32, ["", "N", ""]>) -> tensor<1x?x4xf32, ["", "N", ""]>
     attributes {trivium.symbols = {N = "1..:1"}} {
   %w = "tri.constant"() {value = dense<1.0> : tensor<1x4x3xf32>} : () -> tensor<1x4x3xf32>
@@ -34,8 +34,8 @@ func.func @packs_any_batch(%x: tensor<5x?x3xf32, ["", "N", ""]>) -> tensor<1x?x4
 // they are.
 // CHECK-LABEL: func.func @packs_projection
 // CHECK-SAME:    (%[[X:.*]]: {{.*}}, %[[N:.*]]: {{.*}}, %[[PEEP:.*]]: {{.*}})
-// CHECK-DAG:     %[[R:.*]] = "tri.constant"() {value = {{.*}} : tensor<1x1x3x16xf32>}
-// CHECK-DAG:     %[[P:.*]] = "tri.constant"() {value = {{.*}} : tensor<1x1x4x16xf32>}
+// CHECK-DAG:     %[[R:.*]] = "tri.constant"() {value = {{.*}} : tensor<1x1x3x4x4xf32>}
+// CHECK-DAG:     %[[P:.*]] = "tri.constant"() {value = {{.*}} : tensor<1x1x4x1x16xf32>}
 // CHECK:         "cpu.packed_lstm"({{.*}}, %[[R]], %[[N]], %[[PEEP]], %[[P]]) {{.*}}clip = 5.000000e-01 {{.*}}input_forget = true
 func.func @packs_projection(%x: tensor<5x2x3xf32>, %n: tensor<2xi64>, %p: tensor<1x12xf32>) -> tensor<5x1x2x3xf32> {
   %w = "tri.constant"() {value = dense<1.0> : tensor<1x16x3xf32>} : () -> tensor<1x16x3xf32>
@@ -68,9 +68,9 @@ func.func @keeps_scaled_bias(%x: tensor<5x2x3xf32>) -> tensor<1x2x2xf32> {
   return %y_h : tensor<1x2x2xf32>
 }
 
-// 288 columns are two panels of nine vectors: none is idle, and a state is loaded twice.
+// Panels of nine vectors hold three gates of 48 units: no lane is idle.
 // CHECK-LABEL: func.func @fills_panels
-// CHECK:         "cpu.packed_gru"{{.*}} tensor<1x2x96x144xf32>
+// CHECK:         "cpu.packed_gru"{{.*}} tensor<1x2x96x3x48xf32>
 func.func @fills_panels(%x: tensor<5x1x3xf32>) -> tensor<1x1x96xf32> {
   %w = "tri.constant"() {value = dense<1.0> : tensor<1x288x3xf32>} : () -> tensor<1x288x3xf32>
   %r = "tri.constant"() {value = dense<2.0> : tensor<1x288x96xf32>} : () -> tensor<1x288x96xf32>
@@ -84,19 +84,18 @@ func.func @fills_panels(%x: tensor<5x1x3xf32>) -> tensor<1x1x96xf32> {
 // CHECK:         %[[R:.*]] = "tri.constant"() {{.*}} : tensor<1x1x4x4x4xi8>}
 // CHECK:         %[[R_F32:.*]] = "tri.cast"(%[[R]])
 // CHECK:         %[[SCALED:.*]] = "tri.mul"(%[[R_F32]]
-// CHECK:         %[[PANELS:.*]] = "tri.reshape"(%[[SCALED]]) {shape = array<i64: 1, 1, 4, 16>}
-// CHECK:         %[[W:.*]] = "tri.constant"() {{.*}} : tensor<4x12xi8>}
+// CHECK:         %[[W:.*]] = "tri.constant"() {{.*}} : tensor<4x16xi8>}
 // CHECK:         %[[W_F32:.*]] = "tri.cast"(%[[W]])
 // CHECK:         %[[TURNED:.*]] = "tri.mul"(%[[W_F32]]
 // CHECK:         "tri.mat_mul"({{.*}}, %[[TURNED]])
-// CHECK:         "cpu.packed_gru"({{.*}}, %[[PANELS]])
+// CHECK:         "cpu.packed_lstm"({{.*}}, %[[SCALED]])
 func.func @keeps_bytes(%x: tensor<5x1x4xf32>) -> tensor<1x1x4xf32> {
-  %w8 = "tri.constant"() {value = dense<"0x01080F161D242B323940474E555C636A7178070E151C232A31383F464D545B62697077060D141B222930373E454C535A"> : tensor<1x12x4xi8>} : () -> tensor<1x12x4xi8>
+  %w8 = "tri.constant"() {value = dense<"0x01080F161D242B323940474E555C636A71787F060D141B222930373E454C535A61686F767D040B121920272E353C434A51585F666D747B020910171E252C333A"> : tensor<1x16x4xi8>} : () -> tensor<1x16x4xi8>
   %s = "tri.constant"() {value = dense<0.5> : tensor<f32>} : () -> tensor<f32>
-  %wf = "tri.cast"(%w8) {to = "f32"} : (tensor<1x12x4xi8>) -> tensor<1x12x4xf32>
-  %w = "tri.mul"(%wf, %s) : (tensor<1x12x4xf32>, tensor<f32>) -> tensor<1x12x4xf32>
-  %y, %y_h = "tri.gru"(%x, %w, %w) {hidden_size = 4, linear_before_reset = true, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0>}
-      : (tensor<5x1x4xf32>, tensor<1x12x4xf32>, tensor<1x12x4xf32>) -> (tensor<5x1x1x4xf32>, tensor<1x1x4xf32>)
+  %wf = "tri.cast"(%w8) {to = "f32"} : (tensor<1x16x4xi8>) -> tensor<1x16x4xf32>
+  %w = "tri.mul"(%wf, %s) : (tensor<1x16x4xf32>, tensor<f32>) -> tensor<1x16x4xf32>
+  %y, %y_h, %y_c = "tri.lstm"(%x, %w, %w) {hidden_size = 4, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0>}
+      : (tensor<5x1x4xf32>, tensor<1x16x4xf32>, tensor<1x16x4xf32>) -> (tensor<5x1x1x4xf32>, tensor<1x1x4xf32>, tensor<1x1x4xf32>)
   return %y_h : tensor<1x1x4xf32>
 }
 

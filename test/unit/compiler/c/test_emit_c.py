@@ -133,13 +133,17 @@ def test_weight_files_that_do_not_fit_are_refused(tmp_path: Path) -> None:
 
 WIDE = """
     <ir_version: 10, opset_import: ["" : 21]>
-    wide (float[1, 16, 40, 40] image) => (float[1, 32, 40, 40] y, float[1, 32] z)
+    wide (float[1, 16, 40, 40] image)
+        => (float[1, 32, 40, 40] y, float[1, 32] z, float[1, 1, 160] h)
+    <int64[3] lines = {128, 1, 200}>
     {
         a = Conv <pads = [1, 1, 1, 1]> (image, w)
         b = Relu (a)
         y = Conv <pads = [1, 1, 1, 1]> (b, v)
         means = GlobalAveragePool (y)
         z = Flatten (means)
+        steps = Reshape (image, lines)
+        every, h = LSTM <hidden_size = 160> (steps, input_weights, state_weights)
     }
 """
 
@@ -150,27 +154,28 @@ CLIENT = """
 #define ALIGNED __attribute__((aligned(64)))
 static char arena[MODEL_ARENA_BYTES + 64] ALIGNED, memory[MODEL_POOL_BYTES(3)] ALIGNED;
 static char file[MODEL_WEIGHTS_BYTES] ALIGNED, prepared[MODEL_PREPARED_BYTES + 64] ALIGNED;
-static float image[16 * 1600] ALIGNED, y[32 * 1600] ALIGNED, z[32] ALIGNED, first[32 * 1600];
+static float image[16 * 1600] ALIGNED, y[32 * 1600] ALIGNED, z[32] ALIGNED, h[160] ALIGNED;
+static float first[32 * 1600], last[160];
 int main(void) {
   struct model_weights weights;
   static struct model_pool pool;
   const void *inputs[] = {image};
-  void *outputs[] = {y, z};
+  void *outputs[] = {y, z, h};
   FILE *f = fopen("model.weights", "rb");
   if (fread(file, 1, sizeof file, f) != sizeof file) return 1;
   if (model_open_weights(&weights, file, sizeof file, prepared, sizeof prepared)) return 2;
   for (int n = 0; n < 16 * 1600; ++n) image[n] = (float)(n % 17) / 8 - 1;
   const size_t size = MODEL_ARENA_BYTES;
   if (model_run(inputs, outputs, arena, size, &weights)) return 3;
-  memcpy(first, y, sizeof y);
+  memcpy(first, y, sizeof y), memcpy(last, h, sizeof h);
   if (model_run(inputs, outputs, arena, size - 1, &weights) != MODEL_SMALL_ARENA) return 4;
   if (model_run(inputs, outputs, arena + 4, size, &weights) != MODEL_UNALIGNED) return 5;
   if (model_pool_start(&pool, 3, memory, sizeof memory - 1) != MODEL_SMALL_ARENA) return 6;
   if (model_pool_start(&pool, 3, memory, sizeof memory)) return 7;
   for (int n = 0; n < 30; ++n) {
-    memset(y, 0, sizeof y);
+    memset(y, 0, sizeof y), memset(h, 0, sizeof h);
     if (model_pool_run(&pool, inputs, outputs, arena, sizeof arena, &weights)) return 8;
-    if (memcmp(first, y, sizeof y)) return 9;
+    if (memcmp(first, y, sizeof y) || memcmp(last, h, sizeof h)) return 9;
   }
   model_pool_stop(&pool);
   return strcmp(model_error(MODEL_SMALL_ARENA), "") ? 0 : 10;
@@ -183,12 +188,17 @@ int main(void) {
 def test_threads_give_the_bits_of_one_and_wrong_memory_has_codes(sanitizer, tmp_path: Path) -> None:
     model = onnx.parser.parse_model(WIDE)
     random = np.random.default_rng(3)
-    for name, shape in (("w", (32, 16, 3, 3)), ("v", (32, 32, 3, 3))):
+    shapes = {"w": (32, 16, 3, 3), "v": (32, 32, 3, 3)}
+    shapes |= {"input_weights": (1, 640, 200), "state_weights": (1, 640, 160)}
+    for name, shape in shapes.items():
         array = random.normal(size=shape).astype(np.float32) / 8
         model.graph.initializer.append(onnx.numpy_helper.from_array(array, name))
     emit_c(model, tmp_path)
-    chunks = re.findall(r"share\(job, .*, (\d+), \w+, \d+\);", (tmp_path / "model.c").read_text())
-    assert any(int(count) > 1 for count in chunks)
+    ranges = re.findall(
+        r"share\(job, .*, (\d+), (\d+), \w+, \d+\);", (tmp_path / "model.c").read_text()
+    )
+    cut = [int(steps) for chunks, steps in ranges if int(chunks) > 1]
+    assert {*cut} == {1, 128}
     (tmp_path / "own.c").write_text(CLIENT)
     flags = ["-O1", "-march=native", "-fno-math-errno", "-DMODEL_THREADS", "-pthread"]
     flags += [f"-fsanitize={sanitizer}", "-fno-sanitize-recover=undefined"]

@@ -157,9 +157,13 @@ ENTRY = scale_manifest()
 @pytest.mark.parametrize(
     ("change", "status", "message"),
     [
-        ({"version": 12}, UNSUPPORTED, "'version' is 12, this library reads 10: update the"),
-        ({"version": 8}, PACKAGE, "'version' is 8, this library reads 10: compile the model again"),
-        ({"version": 11}, UNSUPPORTED, "has sizes that change from run to run, which libtrivium"),
+        ({"version": 14}, UNSUPPORTED, "'version' is 14, this library reads 12: update the"),
+        (
+            {"version": 10},
+            PACKAGE,
+            "'version' is 10, this library reads 12: compile the",
+        ),
+        ({"version": 13}, UNSUPPORTED, "has sizes that change from run to run, which libtrivium"),
         (
             {"symbols": (Symbol("N", 1, 2, 1),)},
             UNSUPPORTED,
@@ -207,7 +211,7 @@ def test_what_a_manifest_asks_for_is_refused_by_name(
         ("{} {}", "something follows the value at byte 3"),
         ('"\\u0000"', "an escape stands for no character"),
         ("[NaN]", "is not JSON: there must be a value at byte 1"),
-        ('{"format": "trivium", "version": 10, "inputs": 1, "inputs": 2}', "must be a list"),
+        ('{"format": "trivium", "version": 12, "inputs": 1, "inputs": 2}', "must be a list"),
     ],
 )
 def test_what_is_no_manifest_is_said_with_its_place(

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from trivium.runtime.contents import FIRST_PORT, Buffer, Memory, Port, Symbol
 from trivium.runtime.cpu import thread_pool
+from trivium.runtime.cpu.calls_one_by_one import PHASE
 from trivium.runtime.cpu.code import CpuRequirements, Kernel
 from trivium.runtime.cpu.part import CpuPart
 from trivium.runtime.cpu.step import CpuStep, SizeTable
@@ -22,7 +23,7 @@ PHASES = 3
 
 # Phase p adds the first word to each of the elements of y in a range, where they must be p words.
 ADDING = f"""
-llvm.func @share(!llvm.ptr, i64, i64, i64, i64, !llvm.ptr, !llvm.ptr, i64)
+llvm.func @share(!llvm.ptr, i64, i64, i64, i64, i64, !llvm.ptr, !llvm.ptr, i64)
 llvm.func @add(%table: !llvm.ptr, %phase: i64, %begin: i64, %end: i64) {{
   %one = llvm.mlir.constant(1 : i64) : i64
   %bad = llvm.mlir.constant(-1000000 : i64) : i64
@@ -66,12 +67,14 @@ llvm.func @program(%job: !llvm.ptr, %thread: i64, %run: i64) {{
     "".join(
         f'''
   %p{i} = llvm.mlir.constant({i} : i64) : i64
-  %ni{i} = llvm.getelementptr %ranges[{2 * i}] : (!llvm.ptr) -> !llvm.ptr, i64
+  %ni{i} = llvm.getelementptr %ranges[{PHASE * i}] : (!llvm.ptr) -> !llvm.ptr, i64
   %n{i} = llvm.load %ni{i} : !llvm.ptr -> i64
-  %mi{i} = llvm.getelementptr %ranges[{2 * i + 1}] : (!llvm.ptr) -> !llvm.ptr, i64
+  %mi{i} = llvm.getelementptr %ranges[{PHASE * i + 1}] : (!llvm.ptr) -> !llvm.ptr, i64
   %m{i} = llvm.load %mi{i} : !llvm.ptr -> i64
-  llvm.call @share(%job, %run, %p{i}, %n{i}, %m{i}, %add, %table, %p{i})
-      : (!llvm.ptr, i64, i64, i64, i64, !llvm.ptr, !llvm.ptr, i64) -> ()'''
+  %si{i} = llvm.getelementptr %ranges[{PHASE * i + 2}] : (!llvm.ptr) -> !llvm.ptr, i64
+  %s{i} = llvm.load %si{i} : !llvm.ptr -> i64
+  llvm.call @share(%job, %run, %p{i}, %n{i}, %m{i}, %s{i}, %add, %table, %p{i})
+      : (!llvm.ptr, i64, i64, i64, i64, i64, !llvm.ptr, !llvm.ptr, i64) -> ()'''
         for i in range(PHASES)
     )
 }
@@ -79,7 +82,7 @@ llvm.func @program(%job: !llvm.ptr, %thread: i64, %run: i64) {{
 }}
 """
 
-TABLE = SizeTable(("T + 7",), ("T", "T//4", "T", "T + 9", "T", "T - 5"))
+TABLE = SizeTable(("T + 7",), ("T", "T//4", 1, "T", "T + 9", 1, "T", "T - 5", 1))
 
 
 @pytest.fixture(scope="session")
@@ -151,7 +154,7 @@ def test_tables_are_in_the_manifest(adding: Package):
     ("tables", "phases", "message"),
     [
         ((TABLE, TABLE), 3, "'steps[0].tables' has 2 tables, must have one for each of 1 machines"),
-        ((TABLE,), 2, "'steps[0].tables[0].ranges' has 6 numbers, must have two for each"),
+        ((TABLE,), 2, "'steps[0].tables[0].ranges' has 9 numbers, must have 3 for each"),
         ((SizeTable(("U",), ()),), 3, "'steps[0].tables[0].words[0]' is the size 'U', there is no"),
     ],
 )

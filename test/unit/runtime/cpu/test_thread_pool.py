@@ -30,15 +30,19 @@ from trivium.runtime.session import Session
 
 Compile = Callable[..., memoryview]
 
-PHASES, ITERATIONS = 5, 1000
+PHASES, STEPS, ITERATIONS = 5, 3, 1000
+SUM = PHASES * STEPS
 
-# Phase p adds 1 to each of so many elements, where all of them must be p; element 0 to 999 of y.
+# Step s of phase p adds 1 to each of so many elements, where all of them must be p * STEPS + s.
 # Each thread counts what it did in memory of its own, the first one in the arena.
 COUNTING = f"""
-llvm.func @share(!llvm.ptr, i64, i64, i64, i64, !llvm.ptr, !llvm.ptr, i64)
+llvm.func @share(!llvm.ptr, i64, i64, i64, i64, i64, !llvm.ptr, !llvm.ptr, i64)
 llvm.func @add(%table: !llvm.ptr, %phase: i64, %begin: i64, %end: i64) {{
   %one = llvm.mlir.constant(1 : i64) : i64
   %bad = llvm.mlir.constant(-1000 : i64) : i64
+  %n = llvm.mlir.constant({ITERATIONS} : i64) : i64
+  %steps = llvm.mlir.constant({STEPS} : i64) : i64
+  %steps_before = llvm.mul %phase, %steps : i64
   %y = llvm.load %table : !llvm.ptr -> !llvm.ptr
   %at = llvm.getelementptr %table[1] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr
   %mine = llvm.load %at : !llvm.ptr -> !llvm.ptr
@@ -47,9 +51,12 @@ llvm.func @add(%table: !llvm.ptr, %phase: i64, %begin: i64, %end: i64) {{
   %more = llvm.icmp "slt" %i, %end : i64
   llvm.cond_br %more, ^do, ^stop
 ^do:
-  %place = llvm.getelementptr %y[%i] : (!llvm.ptr, i64) -> !llvm.ptr, i64
+  %element = llvm.urem %i, %n : i64
+  %step = llvm.udiv %i, %n : i64
+  %place = llvm.getelementptr %y[%element] : (!llvm.ptr, i64) -> !llvm.ptr, i64
   %old = llvm.load %place : !llvm.ptr -> i64
-  %right = llvm.icmp "eq" %old, %phase : i64
+  %wanted = llvm.add %steps_before, %step : i64
+  %right = llvm.icmp "eq" %old, %wanted : i64
   %sum = llvm.add %old, %one : i64
   %new = llvm.select %right, %sum, %bad : i1, i64
   llvm.store %new, %place : i64, !llvm.ptr
@@ -63,6 +70,7 @@ llvm.func @add(%table: !llvm.ptr, %phase: i64, %begin: i64, %end: i64) {{
 }}
 llvm.func @program(%job: !llvm.ptr, %thread: i64, %run: i64) {{
   %n = llvm.mlir.constant({ITERATIONS} : i64) : i64
+  %steps = llvm.mlir.constant({STEPS} : i64) : i64
   %two = llvm.mlir.constant(2 : i64) : i64
   %zero = llvm.mlir.constant(0 : i64) : i64
   %one = llvm.mlir.constant(1 : i64) : i64
@@ -86,8 +94,8 @@ llvm.func @program(%job: !llvm.ptr, %thread: i64, %run: i64) {{
     "".join(
         f'''
   %p{i} = llvm.mlir.constant({i} : i64) : i64
-  llvm.call @share(%job, %run, %p{i}, %n, %n, %add, %table, %p{i})
-      : (!llvm.ptr, i64, i64, i64, i64, !llvm.ptr, !llvm.ptr, i64) -> ()'''
+  llvm.call @share(%job, %run, %p{i}, %n, %n, %steps, %add, %table, %p{i})
+      : (!llvm.ptr, i64, i64, i64, i64, i64, !llvm.ptr, !llvm.ptr, i64) -> ()'''
         for i in range(PHASES)
     )
 }
@@ -98,7 +106,7 @@ llvm.func @program(%job: !llvm.ptr, %thread: i64, %run: i64) {{
 
 @pytest.fixture(scope="session")
 def counting(compile_object: Compile, threads_object: memoryview) -> Package:
-    """Return the package of y = y + 5, by 5 phases of 1000 iterations."""
+    """Return the package of y = y + 15, by 5 phases of 3 steps of 1000 iterations."""
     program = compile_object(COUNTING, "program", externals=("share",))
     manifest = Manifest(
         producer="test",
@@ -124,11 +132,11 @@ def count(session: Session) -> np.ndarray:
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3, 7, 32])
-def test_each_iteration_of_each_phase_is_done_once_and_in_order(counting: Package, threads: int):
+def test_each_iteration_of_each_step_is_done_once_and_in_order(counting: Package, threads: int):
     session = Session(counting, threads=threads)
     assert session.threads == threads
     for _ in range(50):
-        assert (count(session) == PHASES).all()
+        assert (count(session) == SUM).all()
 
 
 def test_sessions_that_run_at_once_do_not_disturb_one_another(counting: Package):
@@ -136,7 +144,7 @@ def test_sessions_that_run_at_once_do_not_disturb_one_another(counting: Package)
     sessions = [first, *(first.clone() for _ in range(3)), Session(counting, threads=1)]
 
     def often(session: Session) -> bool:
-        return all((count(session) == PHASES).all() for _ in range(100))
+        return all((count(session) == SUM).all() for _ in range(100))
 
     with ThreadPoolExecutor(len(sessions)) as executor:
         assert all(executor.map(often, sessions))
@@ -146,14 +154,14 @@ def test_sessions_that_run_at_once_do_not_disturb_one_another(counting: Package)
 def test_a_session_may_go_away_while_threads_still_look_at_it(counting: Package):
     for threads in (2, 3, 5, 9) * 10:
         session = Session(counting, threads=threads)
-        assert (count(session) == PHASES).all()
+        assert (count(session) == SUM).all()
         del session
         gc.collect()
 
 
 def test_threads_are_shared_by_all_sessions(counting: Package):
     for _ in range(3):
-        assert (count(Session(counting, threads=3)) == PHASES).all()
+        assert (count(Session(counting, threads=3)) == SUM).all()
     names = [t.name for t in threading.enumerate() if re.fullmatch(r"trivium-\d+", t.name)]
     assert len(names) == len(set(names))
 
@@ -162,7 +170,7 @@ def test_threads_that_sleep_are_woken(counting: Package):
     session = Session(counting, threads=2)
     for _ in range(3):
         time.sleep(0.05)  # longer than they spin
-        assert (count(session) == PHASES).all()
+        assert (count(session) == SUM).all()
 
 
 def come_to(threads: Iterable[int], wanted: set[int]) -> bool:
@@ -184,13 +192,13 @@ def workers(number: str) -> list[int]:
 def test_threads_may_run_where_they_could_after_they_were_woken(counting: Package):
     """They are barred from the caller's processor until they wake, unless it is all they have."""
     session = Session(counting, threads=3)
-    assert (count(session) == PHASES).all()
+    assert (count(session) == SUM).all()
     usable = os.sched_getaffinity(0)
     for chosen in (usable, {min(usable)}, {max(usable)}):
         os.sched_setaffinity(0, chosen)
         try:
             time.sleep(0.05)
-            assert (count(session) == PHASES).all()
+            assert (count(session) == SUM).all()
         finally:
             os.sched_setaffinity(0, usable)
         assert come_to(workers(r"\d+"), usable)
@@ -198,14 +206,14 @@ def test_threads_may_run_where_they_could_after_they_were_woken(counting: Packag
 
 def test_a_thread_that_is_bound_by_others_stays_bound(counting: Package):
     session = Session(counting, threads=2)
-    assert (count(session) == PHASES).all()
+    assert (count(session) == SUM).all()
     (worker,), usable = workers("1"), os.sched_getaffinity(0)
     assert come_to([worker], usable)
     os.sched_setaffinity(worker, {max(usable)})
     try:
         for _ in range(3):
             time.sleep(0.05)
-            assert (count(session) == PHASES).all()
+            assert (count(session) == SUM).all()
         assert come_to([worker], {max(usable)})
     finally:
         os.sched_setaffinity(worker, usable)
@@ -225,9 +233,9 @@ def in_child(work: Callable[[], bool]) -> bool:
 
 def test_a_forked_process_starts_threads_of_its_own(counting: Package):
     session = Session(counting, threads=3)
-    assert (count(session) == PHASES).all()
-    assert in_child(lambda: all((count(session) == PHASES).all() for _ in range(20)))
-    assert (count(session) == PHASES).all()
+    assert (count(session) == SUM).all()
+    assert in_child(lambda: all((count(session) == SUM).all() for _ in range(20)))
+    assert (count(session) == SUM).all()
 
 
 @pytest.mark.parametrize("threads", [1, 3])
@@ -244,8 +252,8 @@ def test_a_forked_process_forgets_runs_of_other_threads(counting: Package, threa
     thread.start()
     try:
         for _ in range(20):
-            assert in_child(lambda: all((count(twin) == PHASES).all() for _ in range(3)))
-            assert in_child(lambda: bool((count(session) == PHASES).all()))
+            assert in_child(lambda: all((count(twin) == SUM).all() for _ in range(3)))
+            assert in_child(lambda: bool((count(session) == SUM).all()))
     finally:
         stop.set()
         thread.join()
@@ -271,9 +279,9 @@ def test_a_forked_process_runs_a_session_that_another_thread_runs(counting: Pack
 
     def work() -> bool:
         go.set()
-        alone = (count(session) == PHASES).all() and (count(session.clone()) == PHASES).all()
+        alone = (count(session) == SUM).all() and (count(session.clone()) == SUM).all()
         results: list[bool] = []
-        worker = threading.Thread(target=lambda: results.append((count(session) == PHASES).all()))
+        worker = threading.Thread(target=lambda: results.append((count(session) == SUM).all()))
         worker.start()
         worker.join()
         return bool(alone) and results == [True]
@@ -283,7 +291,7 @@ def test_a_forked_process_runs_a_session_that_another_thread_runs(counting: Pack
         count(session)
     go.set()
     thread.join()
-    assert (count(session) == PHASES).all()
+    assert (count(session) == SUM).all()
 
 
 def test_a_step_may_fork(counting: Package):
@@ -301,7 +309,7 @@ def test_a_step_may_fork(counting: Package):
     dialects: Any = {"toy": {"toy.fork": lambda: SimpleNamespace(reference=fork)}}
     session, parent = Session(package, dialects, threads=2), os.getpid()
     try:
-        right = (count(session) == PHASES).all()
+        right = (count(session) == SUM).all()
     finally:
         if os.getpid() != parent:
             os._exit(0 if right else 1)
@@ -311,7 +319,7 @@ def test_a_step_may_fork(counting: Package):
 
 def test_workers_of_multiprocessing_run_clones(counting: Package):
     session = Session(counting, threads=2)
-    assert (count(session) == PHASES).all()
+    assert (count(session) == SUM).all()
     context = multiprocessing.get_context("fork")
     with context.Pool(2, initializer=_share, initargs=(session,)) as pool:
         assert pool.map(_run_clone, range(8)) == [True] * 8
@@ -323,7 +331,7 @@ def _share(session: Session) -> None:
 
 
 def _run_clone(_: int) -> bool:
-    return bool((count(_shared.clone()) == PHASES).all())
+    return bool((count(_shared.clone()) == SUM).all())
 
 
 def test_a_process_ends_with_threads_running(counting: Package, tmp_path: object):
@@ -340,7 +348,7 @@ def test_a_process_ends_with_threads_running(counting: Package, tmp_path: object
         done = subprocess.run(
             [sys.executable, "-c", code, path], capture_output=True, text=True, timeout=60
         )
-        assert (done.returncode, done.stdout, done.stderr) == (0, f"{PHASES} {PHASES}\n", "")
+        assert (done.returncode, done.stdout, done.stderr) == (0, f"{SUM} {SUM}\n", "")
 
 
 @pytest.mark.parametrize("threads", [0, -1, 1.5, "2", 5000])

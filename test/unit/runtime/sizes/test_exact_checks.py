@@ -73,8 +73,8 @@ SHELL = "must be empty where 'only_exact' is true"
         (lambda d: d.update(exact={}), "'exact' is an object, must be a list"),
         (lambda d: d["exact"].append(1), "'exact[2]' is an integer, must be an object"),
         (
-            lambda d: d["exact"][0]["manifest"].update(version=11),
-            "exact[0]: 'version' is 11, must be",
+            lambda d: d["exact"][0]["manifest"].update(version=13),
+            "exact[0]: 'version' is 13, must be",
         ),
         (
             lambda d: d["exact"][0]["manifest"]["inputs"][0].update(shape=["N", 2]),

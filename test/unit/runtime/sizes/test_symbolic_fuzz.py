@@ -90,8 +90,8 @@ def run(session: Session) -> int:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"version": 10}, "'inputs[0].shape[0]' is a string, must be an integer"),
-        ({"symbols": []}, "'version' is 11, must be 10 with 0 symbols"),
+        ({"version": 12}, "'inputs[0].shape[0]' is a string, must be an integer"),
+        ({"symbols": []}, "'version' is 13, must be 12 with 0 symbols"),
         ({"regions": [{"base": 1, "size": 1, "above": []}]}, "'regions[0].base' is 1, must be an"),
         ({"regions": [{"base": 0, "size": 1, "above": [0]}]}, "'regions[0].above' has 0, must be"),
         ({"checks": [{"expression": "N", "relation": ">", "node": "", "message": ""}]}, "'>=' or"),

@@ -4,7 +4,7 @@ import ctypes
 import mmap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Any
 from unittest.mock import patch
 
@@ -107,10 +107,12 @@ class Compiled:
         function = ctypes.CFUNCTYPE(None, *types)(self.library.address(kernel.symbol))
         addresses = [m.address for m in memory]
         for number, phase in enumerate(kernel.phases):
-            for begin, end in _chunks(bind_record(phase.iterations, record), whole=low):
+            iterations, _, steps = (bind_record(size, record) for size in phase)
+            for step, (begin, end) in product(range(steps), _chunks(iterations, whole=low)):
                 for own in private:  # what another thread would find in its own
                     own.bytes()[:] = POISON
-                function(number, begin, end, *addresses)
+                first = step * iterations
+                function(number, first + begin, first + end, *addresses)
         for position, guarded in enumerate(memory):
             guarded.check(position)
         for guarded, array in zip(memory, inputs, strict=False):

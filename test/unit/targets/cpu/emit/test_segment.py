@@ -182,10 +182,10 @@ def test_work_that_depends_on_symbols_may_suit_two_threads() -> None:
     calls = [KernelCall("k", (), (Phase(T, T),)), KernelCall("k", (), (SMALL,))]
     made = segment(calls)
     assert made.phases == 0
-    assert made.ranges == (T, 1, 1000, 1)
+    assert made.ranges == (T, 1, 1, 1000, 1, 1)
     large = segment([KernelCall("k", (), (Phase(T, GRAIN * T),))])
     assert large.phases == 1
-    assert large.ranges == (T, T)
+    assert large.ranges == (T, T, 1)
 
 
 def test_programs_with_symbols_differ_by_their_tables() -> None:

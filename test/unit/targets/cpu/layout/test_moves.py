@@ -42,7 +42,7 @@ PACKINGS: dict[str, tuple[tuple[int, ...], Function]] = {
     "taps": ((32, 16, 3, 3), lambda w: cpu.tap_columns(w, 16)),
     "lanes": ((64, 1, 3, 3), lambda w: cpu.pack_lanes(w, 8)),
     "large blocks": ((20, 3, 2, 2), lambda w: cpu.split_kernels(w, 1, 6)[0]),
-    "gates": ((2, 32, 8), lambda w: cpu.pack_recurrent(w, (32,), 24)),
+    "gates": ((2, 32, 8), lambda w: cpu.pack_recurrent(w, (4,), 6)),
     "rows of groups": ((20, 3, 2, 2), lambda w: cpu.split_kernels(w, 2, 4)[0]),
     "other rows of groups": ((22, 3, 2, 2), lambda w: cpu.split_kernels(w, 2, 4)[1]),
     "every other one": ((4, 6), lambda w: w[:, 1::2]),
@@ -81,7 +81,7 @@ NOT_MOVES: dict[str, tuple[tuple[int, ...], Function]] = {
     "zeros before": ((4, 6), lambda w: np.pad(w, [(0, 0), (1, 0)])),
     "exchanged": ((4, 6), lambda w: w[[1, 0, 2, 3]]),
     "a diagonal": ((4, 4), lambda w: np.diag(np.diag(w))),
-    "parts of other widths": ((1, 30, 8), lambda w: cpu.pack_recurrent(w, (20, 10), 8)),
+    "parts of other widths": ((1, 30, 8), lambda w: cpu.pack_recurrent(w, (2, 1), 4)),
     "zeros inside": ((3, 33, 16), lambda w: pack_columns(cpu.unpack_columns(w, 41), 8)),
     "nothing": ((4, 6), lambda w: w[:0]),
 }

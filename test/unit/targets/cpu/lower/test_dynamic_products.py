@@ -157,7 +157,7 @@ RECURRENT = [
     ),
     Dynamic(
         cpu.PackedLstm,
-        ["T N 20", "1 3 4 8", "N i64", "1 N 4", "1 N 5", "1 15", "1 1 5 8"],
+        ["T N 20", "1 2 4 4 4", "N i64", "1 N 4", "1 N 5", "1 15", "1 1 5 1 8"],
         FORWARD | {"input_forget": True},
     ),
     Dynamic(tri.QuantizedLstm, ["T N 20", "1 5 20 i32", "1 20", *[None] * 4], FORWARD),
