@@ -16,7 +16,7 @@ from ...runtime.session import Session
 from ...targets.cpu.emit.call_table import KernelCall
 from ...targets.cpu.emit.form import compile_threads
 from ...targets.cpu.emit.segment import segment
-from ...targets.cpu.emit.threads import CHUNKS
+from ...targets.cpu.emit.share_phases import CHUNKS
 from ...targets.cpu.emit.to_llvm import to_object
 from ...targets.cpu.kernels.kernel_module import Phase
 

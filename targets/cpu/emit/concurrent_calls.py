@@ -21,7 +21,7 @@ from ...program.calls import NumberedCall
 from ...program.in_place import updates_in
 from ...program.load_calls import load_groups
 from ..kernels.kernel_module import Kernel
-from .threads import GRAIN
+from .share_phases import GRAIN
 
 LEAST = 4 * GRAIN
 """The least number of instructions of a call for which another thread is worth the trouble."""

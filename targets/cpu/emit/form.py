@@ -21,7 +21,8 @@ from . import kernel_cache
 from .call_table import KernelCall
 from .kernel_pipeline import code_pipeline
 from .segment import CLOCK, Segment, segment
-from .threads import GRAIN, threads_text
+from .share_phases import GRAIN
+from .threads import threads_text
 from .to_llvm import object_code, recipe, to_object
 
 

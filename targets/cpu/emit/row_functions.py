@@ -5,7 +5,8 @@ Both read the tables of one program, and are in its object.
 
 from ....runtime.cpu.calls_one_by_one import HEADER
 from ....runtime.cpu.thread_pool import Job
-from .table_text import BYTE, ELEMENT, NAME, Parts, load_word, number, skip_words
+from .llvm_lines import load_word, number, skip_words
+from .table_text import BYTE, ELEMENT, NAME, Parts
 
 BIND, CONCURRENT = f"{NAME}_bind", f"{NAME}_concurrent"
 

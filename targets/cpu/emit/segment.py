@@ -13,6 +13,7 @@ from ....dialects.core.sizes.atoms import Size
 from ....runtime.cpu.calls_one_by_one import words_of
 from ....runtime.cpu.thread_pool import Job, Observed
 from .call_table import CallTable, KernelCall, caller_of
+from .llvm_lines import load_word, number, skip_words
 from .row_functions import (
     CONCURRENT,
     COUNTER,
@@ -26,16 +27,8 @@ from .row_functions import (
     next_phase,
     read_row,
 )
-from .table_text import (
-    CONSTANT_PARTS,
-    JOB_PARTS,
-    NAME,
-    Parts,
-    load_word,
-    number,
-    skip_words,
-)
-from .threads import GRAIN
+from .share_phases import GRAIN
+from .table_text import CONSTANT_PARTS, JOB_PARTS, NAME, Parts
 
 
 @dataclass(frozen=True)
@@ -86,7 +79,7 @@ CLOCK = "clock_gettime"
 """The function of the system that an observed run calls after each kernel."""
 
 _DECLARATIONS = f"""
-llvm.func @share(!llvm.ptr, i64, i64, i64, i64, i64, !llvm.ptr, !llvm.ptr, i64)
+llvm.func @share(!llvm.ptr, i64, i64, i64, i64, i64, i64, !llvm.ptr, !llvm.ptr, i64)
 llvm.func @{CLOCK}(i32, !llvm.ptr) -> i32
 """
 
@@ -208,8 +201,9 @@ def _program(calls: int, arity: int, parts: Parts) -> str:
   llvm.store %row, %context_row : !llvm.ptr, !llvm.ptr
   llvm.store %counter, %context_counter : i64, !llvm.ptr
   %make = llvm.mlir.addressof @{CONCURRENT} : !llvm.ptr
-  llvm.call @share(%job, %run, %counter, %concurrent, %concurrent, %one, %make, %context, %zero)
-      : (!llvm.ptr, i64, i64, i64, i64, i64, !llvm.ptr, !llvm.ptr, i64) -> ()
+  llvm.call @share(%job, %thread, %run, %counter, %concurrent, %concurrent, %one, %make, %context,
+                   %zero)
+      : (!llvm.ptr, i64, i64, i64, i64, i64, i64, !llvm.ptr, !llvm.ptr, i64) -> ()
   %all_others = llvm.sub %concurrent, %one : i64
   llvm.br ^skip(%all_others : i64)
 ^skip(%still_made: i64):
@@ -232,8 +226,9 @@ def _program(calls: int, arity: int, parts: Parts) -> str:
   llvm.br ^call(%next_call, %chunks, %range, %zero : i64, i64, !llvm.ptr, i64)
 ^share:
   {parts.range}
-  llvm.call @share(%job, %run, %chunks, %iterations, %limit, %steps, %calls, %table, %phase)
-      : (!llvm.ptr, i64, i64, i64, i64, i64, !llvm.ptr, !llvm.ptr, i64) -> ()
+  llvm.call @share(%job, %thread, %run, %chunks, %iterations, %limit, %steps, %calls, %table,
+                   %phase)
+      : (!llvm.ptr, i64, i64, i64, i64, i64, i64, !llvm.ptr, !llvm.ptr, i64) -> ()
   {next_phase(parts)}
 ^end:
   llvm.return

@@ -5,27 +5,10 @@ from dataclasses import dataclass
 
 from ....runtime.cpu.calls_one_by_one import PHASE, words_of
 from ....runtime.cpu.thread_pool import Job
+from .llvm_lines import load_word, number
 
 NAME = "segment"
 """The symbol of a program while its text is made; names of all that belongs to it begin so."""
-
-
-def load_word(name: str, row: str, number: int, type_: str = "i64") -> str:
-    """Return the lines that load a word of a row."""
-    return (
-        f"%at_{name} = llvm.getelementptr {row}[{number}] : (!llvm.ptr) -> !llvm.ptr, i64\n"
-        f"  %{name} = llvm.load %at_{name} : !llvm.ptr -> {type_}"
-    )
-
-
-def skip_words(name: str, row: str, words: int) -> str:
-    """Return the line that points `name` some words behind a row."""
-    return f"%{name} = llvm.getelementptr {row}[{words}] : (!llvm.ptr) -> !llvm.ptr, i64"
-
-
-def number(name: str, value: int) -> str:
-    """Return the line that defines a number."""
-    return f"%{name} = llvm.mlir.constant({value} : i64) : i64"
 
 
 ELEMENT = "(!llvm.ptr, i64) -> !llvm.ptr, !llvm.ptr"

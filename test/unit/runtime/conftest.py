@@ -23,7 +23,7 @@ Compile = Callable[..., memoryview]
 # It is one phase of one iteration: a thread that is late must find nothing to do, for by then the
 # caller may have freed x and y.
 SEGMENT = """
-llvm.func @share(!llvm.ptr, i64, i64, i64, i64, i64, !llvm.ptr, !llvm.ptr, i64)
+llvm.func @share(!llvm.ptr, i64, i64, i64, i64, i64, i64, !llvm.ptr, !llvm.ptr, i64)
 llvm.func @scale(%bases: !llvm.ptr, %phase: i64, %begin: i64, %end: i64) {
   %q1 = llvm.getelementptr %bases[1] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr
   %q2 = llvm.getelementptr %bases[3] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr
@@ -47,8 +47,8 @@ llvm.func @segment_0(%job: !llvm.ptr, %thread: i64, %run: i64) {
   %zero = llvm.mlir.constant(0 : i64) : i64
   %one = llvm.mlir.constant(1 : i64) : i64
   %scale = llvm.mlir.addressof @scale : !llvm.ptr
-  llvm.call @share(%job, %run, %zero, %one, %one, %one, %scale, %bases, %zero)
-      : (!llvm.ptr, i64, i64, i64, i64, i64, !llvm.ptr, !llvm.ptr, i64) -> ()
+  llvm.call @share(%job, %thread, %run, %zero, %one, %one, %one, %scale, %bases, %zero)
+      : (!llvm.ptr, i64, i64, i64, i64, i64, i64, !llvm.ptr, !llvm.ptr, i64) -> ()
   llvm.return
 }
 """

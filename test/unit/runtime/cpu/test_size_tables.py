@@ -23,7 +23,7 @@ PHASES = 3
 
 # Phase p adds the first word to each of the elements of y in a range, where they must be p words.
 ADDING = f"""
-llvm.func @share(!llvm.ptr, i64, i64, i64, i64, i64, !llvm.ptr, !llvm.ptr, i64)
+llvm.func @share(!llvm.ptr, i64, i64, i64, i64, i64, i64, !llvm.ptr, !llvm.ptr, i64)
 llvm.func @add(%table: !llvm.ptr, %phase: i64, %begin: i64, %end: i64) {{
   %one = llvm.mlir.constant(1 : i64) : i64
   %bad = llvm.mlir.constant(-1000000 : i64) : i64
@@ -73,8 +73,8 @@ llvm.func @program(%job: !llvm.ptr, %thread: i64, %run: i64) {{
   %m{i} = llvm.load %mi{i} : !llvm.ptr -> i64
   %si{i} = llvm.getelementptr %ranges[{PHASE * i + 2}] : (!llvm.ptr) -> !llvm.ptr, i64
   %s{i} = llvm.load %si{i} : !llvm.ptr -> i64
-  llvm.call @share(%job, %run, %p{i}, %n{i}, %m{i}, %s{i}, %add, %table, %p{i})
-      : (!llvm.ptr, i64, i64, i64, i64, i64, !llvm.ptr, !llvm.ptr, i64) -> ()'''
+  llvm.call @share(%job, %thread, %run, %p{i}, %n{i}, %m{i}, %s{i}, %add, %table, %p{i})
+      : (!llvm.ptr, i64, i64, i64, i64, i64, i64, !llvm.ptr, !llvm.ptr, i64) -> ()'''
         for i in range(PHASES)
     )
 }

@@ -36,7 +36,7 @@ SUM = PHASES * STEPS
 # Step s of phase p adds 1 to each of so many elements, where all of them must be p * STEPS + s.
 # Each thread counts what it did in memory of its own, the first one in the arena.
 COUNTING = f"""
-llvm.func @share(!llvm.ptr, i64, i64, i64, i64, i64, !llvm.ptr, !llvm.ptr, i64)
+llvm.func @share(!llvm.ptr, i64, i64, i64, i64, i64, i64, !llvm.ptr, !llvm.ptr, i64)
 llvm.func @add(%table: !llvm.ptr, %phase: i64, %begin: i64, %end: i64) {{
   %one = llvm.mlir.constant(1 : i64) : i64
   %bad = llvm.mlir.constant(-1000 : i64) : i64
@@ -94,8 +94,8 @@ llvm.func @program(%job: !llvm.ptr, %thread: i64, %run: i64) {{
     "".join(
         f'''
   %p{i} = llvm.mlir.constant({i} : i64) : i64
-  llvm.call @share(%job, %run, %p{i}, %n, %n, %steps, %add, %table, %p{i})
-      : (!llvm.ptr, i64, i64, i64, i64, i64, !llvm.ptr, !llvm.ptr, i64) -> ()'''
+  llvm.call @share(%job, %thread, %run, %p{i}, %n, %n, %steps, %add, %table, %p{i})
+      : (!llvm.ptr, i64, i64, i64, i64, i64, i64, !llvm.ptr, !llvm.ptr, i64) -> ()'''
         for i in range(PHASES)
     )
 }

@@ -25,7 +25,7 @@ from trivium.targets.cpu.emit.call_table import KernelCall
 from trivium.targets.cpu.emit.compile import CpuCode, compile_segment
 from trivium.targets.cpu.emit.form import compile_threads
 from trivium.targets.cpu.emit.segment import Segment, segment
-from trivium.targets.cpu.emit.threads import GRAIN
+from trivium.targets.cpu.emit.share_phases import GRAIN
 from trivium.targets.cpu.emit.to_llvm import to_object
 from trivium.targets.cpu.kernels.buffer import Buffer
 from trivium.targets.cpu.kernels.builder import KernelBuilder
