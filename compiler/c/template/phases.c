@@ -1,11 +1,11 @@
 /* -- phases ------------------------------------------------------------------------------------ */
 
 #define CHUNKS 4 /* of a phase, for each thread */
-#define PARTS 8  /* of a step, at most */
+#define RANGES 8 /* of a phase, at most */
 
-/* How many chunks were taken, or steps of each part; and how many of all are done. */
+/* How many chunks of each range of a phase were taken, and how many of all are done. */
 struct counter {
-  int64_t taken[PARTS];
+  int64_t taken[RANGES];
   int64_t done;
   char next[56];
 };
@@ -25,61 +25,59 @@ struct job {
 typedef void call_range(const struct job *job, char *own, i64 phase, i64 begin, i64 end);
 
 #ifdef @NAME@_THREADS
-static void await(const struct counter *counter, i64 needed) {
-  for (int spins = 0; __atomic_load_n(&counter->done, __ATOMIC_ACQUIRE) < needed; ++spins)
+static i64 least(i64 a, i64 b) { return a < b ? a : b; }
+
+/* Wait until a phase has so many chunks that are done; return how many it has. */
+static i64 await(const struct counter *counter, i64 needed) {
+  i64 done;
+  for (int spins = 0; (done = __atomic_load_n(&counter->done, __ATOMIC_ACQUIRE)) < needed; ++spins)
     if (spins > 2000) sched_yield();
+  return done;
 }
 
-/* Share the steps of a phase. Each thread has the same part of every step, whose weights stay in
-   its cache; it takes the parts of others only if they have not begun when it is done. */
-static void share_steps(struct job *job, int thread, int number, i64 iterations, i64 parts,
+/* Share a phase: take the chunks of an own range, whose data is near, then those of others. Of a
+   phase with steps, which need those before them, each has one chunk for a thread. */
+static void share_phase(struct job *job, int thread, int number, i64 iterations, i64 limit,
                         i64 steps, call_range *call, i64 phase) {
   struct counter *const counter = job->counters + number;
   char *const own = thread ? job->own + (size_t)(thread - 1) * job->own_bytes : 0;
-  for (i64 step = 0; step < steps && thread < parts; ++step) {
-    await(counter, step * parts);
-    step = __atomic_load_n(&counter->done, __ATOMIC_ACQUIRE) / parts;
-    for (i64 tried = 0; tried < parts && step < steps; ++tried) {
-      const i64 part = (thread + tried) % parts, first = step * iterations;
-      i64 free = step;
-      if (!__atomic_compare_exchange_n(&counter->taken[part], &free, step + 1, 0, __ATOMIC_ACQ_REL,
-                                       __ATOMIC_RELAXED))
-        continue;
-      call(job, own, phase, first + part * iterations / parts,
-           first + (part + 1) * iterations / parts);
-      __atomic_add_fetch(&counter->done, 1, __ATOMIC_ACQ_REL);
+  const i64 threads = job->threads, some = threads * CHUNKS, teams = least(threads, RANGES);
+  const i64 all = iterations * steps, count = limit > 1 ? steps : 1;
+  const i64 most = limit <= 2 * some ? limit : some;
+  const i64 chunks = count == 1 ? most : least(limit, teams), ranges = count == 1 ? teams : chunks;
+  const i64 mine = count == 1 ? thread * ranges / threads : thread;
+  for (i64 step = mine < ranges ? 0 : count; step < count; ++step) {
+    step = await(counter, step * chunks) / chunks;
+    for (i64 looked = 0; looked < ranges && step < count; ++looked) {
+      const i64 range = (mine + looked) % ranges, first = range * chunks / ranges;
+      const i64 size = (range + 1) * chunks / ranges - first;
+      i64 next = __atomic_load_n(&counter->taken[range], __ATOMIC_RELAXED);
+      while (next < (step + 1) * size) {
+        if (!__atomic_compare_exchange_n(&counter->taken[range], &next, next + 1, 0,
+                                         __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+          continue;
+        const i64 chunk = step * chunks + first + next - step * size;
+        call(job, own, phase, chunk * all / (chunks * count), (chunk + 1) * all / (chunks * count));
+        __atomic_add_fetch(&counter->done, 1, __ATOMIC_ACQ_REL);
+        ++next;
+      }
     }
   }
-  await(counter, steps * parts);
+  await(counter, count * chunks);
 }
 #endif
 
 /* Run a phase with all threads that come by; return when it is complete. A step of it has one chunk
-   or more, and at most as many as it has iterations, or as its work is worth: `limit`. If it has
-   one, all steps have. */
+   or more, and at most as many as it has iterations, or as its work is worth: `limit`. */
 ATTRIBUTE(unused) static void share(struct job *job, int thread, int number, i64 iterations,
                                     i64 limit, i64 steps, call_range *call, i64 phase) {
-  const i64 all = iterations * steps;
 #ifdef @NAME@_THREADS
   if (job->threads > 1) {
-    const i64 some = (i64)job->threads * CHUNKS, least = limit < iterations ? limit : iterations;
-    const i64 most = least > 1 ? least : 1, chunks = most <= 2 * some ? most : some;
-    if (steps != 1 && most > 1) {
-      const i64 parts = most < job->threads ? most : job->threads;
-      share_steps(job, thread, number, iterations, parts < PARTS ? parts : PARTS, steps, call, phase);
-      return;
-    }
-    struct counter *const counter = job->counters + number;
-    char *const own = thread ? job->own + (size_t)(thread - 1) * job->own_bytes : 0;
-    i64 chunk;
-    while ((chunk = __atomic_fetch_add(&counter->taken[0], 1, __ATOMIC_ACQ_REL)) < chunks) {
-      call(job, own, phase, chunk * all / chunks, (chunk + 1) * all / chunks);
-      __atomic_add_fetch(&counter->done, 1, __ATOMIC_ACQ_REL);
-    }
-    await(counter, chunks);
+    const i64 most = least(limit, iterations);
+    share_phase(job, thread, number, iterations, most > 1 ? most : 1, steps, call, phase);
     return;
   }
 #endif
   (void)thread, (void)number, (void)limit;
-  call(job, 0, phase, 0, all);
+  call(job, 0, phase, 0, iterations * steps);
 }
