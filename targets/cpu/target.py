@@ -26,6 +26,7 @@ from .layout.choose_layouts import ChooseLayouts
 from .layout.pack_block_quantized import PackBlockQuantized
 from .layout.pack_recurrent import PackRecurrent
 from .layout.pack_weights import PackWeights
+from .layout.pad_channels import PadChannels
 from .layout.sequence_first import SequenceFirst
 from .layout.split_conv_transpose import SplitConvTranspose
 from .lower.read_views import split_views, stores_through
@@ -74,6 +75,7 @@ class CpuTarget(Target):
             SplitConvTranspose(machine),
             KeepBytes(),
             TabulateBytes(),
+            *([] if options.strict_math else [PadChannels(machine)]),
             ChooseDotProducts(not options.strict_math, machine),
             FloatDepthwise(),
             FuseQuantize(),
