@@ -2,8 +2,8 @@
 
 `x` is [sequence, batch, directions * gates * hidden]: the contribution of the inputs to the gates
 of each direction, biases included. `r` is [directions, panels, hidden, gates, units of a panel]:
-the weights of the state, packed by `pack_recurrent`. `sequence_lens`, states, `y`,
-`direction`, activations and `clip` are those of the op of `tri`, with layout 0.
+the weights of the state, packed by `pack_recurrent`. `sequence_lens`, states, `y`, `direction`,
+activations and `clip` are those of the op of `tri`, with layout 0.
 """
 
 from collections.abc import Sequence

@@ -66,7 +66,7 @@ class _Pack(MachinePattern):
 
         def pack(value: ir.Value, parts: Shape) -> ir.Value:
             hidden = tensor_of(value.type).shape[1] // sum(parts)
-            units = units_of_panel(hidden, parts, likely(x.shape[1]), x.dtype, self.machine)
+            units = choose_units(hidden, parts, likely(x.shape[1]), x.dtype, self.machine)
             return packed_constant(
                 op, value, lambda r: cpu.pack_recurrent(r, parts, units), rewriter
             )
@@ -124,7 +124,7 @@ class _PackBytes(MachinePattern):
                 f"weights are from {r.min()} to {r.max()}, must be from {least} to {most}"
             )
         batch = likely(tensor_of(op.x.type).shape[1])
-        columns = units_of_panel(r.shape[2], (1,), batch, VNNI, self.machine)
+        columns = choose_units(r.shape[2], (1,), batch, VNNI, self.machine)
         packed = constant_before(
             op, cpu.pack_vnni_recurrent(r.astype(np.int8), columns), "weight", rewriter
         )
@@ -206,7 +206,7 @@ ACTIVATIONS = 100
 """What a cell computes for a vector of units, in the same unit, about."""
 
 
-def units_of_panel(
+def choose_units(
     hidden: int, parts: Sequence[int], batch: int, dtype: str, machine: Machine
 ) -> int:
     """Return the number of units of a panel with which a step takes the least time.

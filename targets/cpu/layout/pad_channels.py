@@ -12,6 +12,7 @@ from ....dialects.core.machine import NATIVE, Machine, find_machine
 from ....dialects.core.mlir import ir
 from ....dialects.core.module import Module, view
 from ....dialects.core.op import Op
+from ....dialects.core.states.kept import is_kept
 from ....dialects.core.tensor import DTYPES, Array, is_float
 from ....passes.core import Pass
 from ....passes.rewriting import NoMatch, Rewriter, in_order, rewrite, users
@@ -105,6 +106,8 @@ class _Region:
             raise NoMatch(f"{tensor} is no image of {self.channels} channels")
         if not is_float(tensor.dtype) or tensor.likely.size_bytes > LARGE:
             raise NoMatch(f"{tensor} is no image of floats, or too large")
+        if is_kept(image):
+            raise NoMatch("is of a value that is kept, from which others go on")
 
     def _need_weights(self, op: tri.Conv) -> None:
         for value in (op.w, op.b):
@@ -128,7 +131,21 @@ class _Region:
         if isinstance(op, tri.Pad):
             rank = len(op.pads) // 2
             return not (op.pads[1] or op.pads[rank + 1])
-        return op.elementwise or isinstance(op, tri.MaxPool | tri.AveragePool)
+        if isinstance(op, tri.MaxPool | tri.AveragePool):
+            return True
+        return op.elementwise and all(self._can_fill(v, op) for v in op.operation.operands)
+
+    def _can_fill(self, value: ir.Value, op: Op) -> bool:
+        """Return whether an operand of an elementwise op is an image, a constant, or neither."""
+        if self._is_image(value):
+            return tensor_of(value.type).rank == tensor_of(op.results[0].type).rank
+        return self._channel_axis(value, op) is None or self._is_constant(value)
+
+    def _channel_axis(self, value: ir.Value, op: Op) -> int | None:
+        """Return which axis of an operand runs along channels; None if it is broadcast there."""
+        shape = tensor_of(value.type).shape
+        axis = len(shape) - tensor_of(op.results[0].type).rank + 1
+        return None if axis < 0 or shape[axis] == 1 else axis
 
     def _is_image(self, value: ir.Value) -> bool:
         """Return whether an operand is filled up: others have no channels, or are constants."""
@@ -195,12 +212,10 @@ class _Region:
 
     def _filled(self, value: ir.Value, op: Op) -> ir.Value:
         """Fill up the channels of a constant with ones, of which no division makes infinities."""
-        rank = tensor_of(op.results[0].type).rank
-        shape = tensor_of(value.type).shape
-        axis = len(shape) - rank + 1
-        if axis < 0 or shape[axis] == 1:
+        axis = self._channel_axis(value, op)
+        if axis is None:
             return value
-        widths = [(0, 0)] * len(shape)
+        widths = [(0, 0)] * tensor_of(value.type).rank
         widths[axis] = (0, self.filled - self.channels)
         array = np.pad(self.rewriter.constant(value), widths, constant_values=1)
         return constant_before(op, array, "filled", self.rewriter)
