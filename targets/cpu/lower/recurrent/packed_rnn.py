@@ -151,16 +151,19 @@ class PackedLayer(RecurrentLayer):
     def direction_units(self, number: IndexExpr) -> Units:
         """Return the units of a direction: those of a panel of its weights are a piece.
 
-        Each step reads the panels in the order opposite to that of the step before, so that those
-        it begins with are still in a cache.
+        If a cache does not keep all of them, each step reads the panels in the order opposite to
+        that of the step before: those that it begins with are still near. Otherwise they stay in
+        order, for a product reads first the units of a state that were computed first.
         """
         panels, least = _panels(self.r, number), self.r.shape[4]
         totals = self.kernel.private((self.batch, panels.shape[2]), self.dtype)
+        _, cache = self.kernel.machine.core.caches
+        turns = 2 * panels.tensor.size_bytes > cache
 
         def units(step: IndexExpr, state: Buffer, part: int, unit: Unit) -> Sequence[Piece]:
             block = cpu.units_of_panel(self.parts, part, least)
             before = sum(cpu.panels_of_parts(self.hidden, self.parts, least)[:part])
-            back = step % 2
+            back = step % 2 if turns else IndexExpr(0)
 
             def emit(number: IndexExpr, count: int) -> None:
                 """Emit so many units of a panel."""
