@@ -17,6 +17,7 @@ from ..core.sizes.checks import need, need_same, need_same_shape
 from ..core.tensor import Array, Shape, Tensor
 from ..tri.recurrent.rnn import Gru, Lstm, Rnn
 from .dialect import CpuOp
+from .packing import pack_last_axis
 
 
 class PackedRecurrent(CpuOp, abstract=True):
@@ -181,12 +182,9 @@ def pack_recurrent(r: Array, parts: Sequence[int], units: int) -> Array:
 
 def _pack_part(part: Array, units: int) -> Array:
     """Pack [directions, gates, hidden, depth] to [directions, panels, depth, gates * units]."""
-    directions, gates, hidden, depth = part.shape
-    panels = -(-hidden // units)
-    filled = np.zeros((directions, gates, panels * units, depth), part.dtype)
-    filled[:, :, :hidden] = part
-    split = filled.reshape(directions, gates, panels, units, depth).transpose(0, 2, 4, 1, 3)
-    return split.reshape(directions, panels, depth, gates * units)
+    directions, gates, _, depth = part.shape
+    panels = pack_last_axis(part.swapaxes(2, 3), units)
+    return panels.transpose(1, 0, 3, 2, 4).reshape(directions, len(panels), depth, gates * units)
 
 
 def unpack_recurrent(packed: Array, hidden: int, parts: Sequence[int]) -> Array:

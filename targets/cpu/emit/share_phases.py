@@ -69,6 +69,15 @@ llvm.func @await(%done: !llvm.ptr, %needed: i64, %job: !llvm.ptr) -> i64 {{
 }}"""
 
 
+def _divide(total: str, parts: str, part: str, begin: str, end: str) -> str:
+    """Return the lines that find where a part of a total begins and ends, all parts being even."""
+    return f"""%{part}_behind = llvm.add %{part}, %one : i64
+  %{part}_scaled = llvm.mul %{part}, %{total} : i64
+  %{part}_scaled_behind = llvm.mul %{part}_behind, %{total} : i64
+  %{begin} = llvm.udiv %{part}_scaled, %{parts} : i64
+  %{end} = llvm.udiv %{part}_scaled_behind, %{parts} : i64"""
+
+
 def _share() -> str:
     """Run one phase with all threads that call `share`; return when the phase is complete.
 
@@ -134,12 +143,8 @@ llvm.func @share(%job: !llvm.ptr, %thread: i64, %run: i64, %number: i64, %iterat
 ^open:
   %turned = llvm.add %own, %looked : i64
   %range = llvm.urem %turned, %ranges : i64
-  %next_range = llvm.add %range, %one : i64
-  %scaled_range = llvm.mul %range, %chunks : i64
-  %scaled_next = llvm.mul %next_range, %chunks : i64
-  %first_chunk = llvm.udiv %scaled_range, %ranges : i64
-  %chunk_behind = llvm.udiv %scaled_next, %ranges : i64
-  %count = llvm.sub %chunk_behind, %first_chunk : i64
+  {_divide("chunks", "ranges", "range", "first_chunk", "chunks_end")}
+  %count = llvm.sub %chunks_end, %first_chunk : i64
   %steps_before = llvm.add %first_step, %step : i64
   %taken_before = llvm.mul %steps_before, %count : i64
   %last = llvm.add %taken_before, %count : i64
@@ -161,11 +166,7 @@ llvm.func @share(%job: !llvm.ptr, %thread: i64, %run: i64, %number: i64, %iterat
   %of_step = llvm.add %first_chunk, %of_range : i64
   %skipped = llvm.mul %step, %chunks : i64
   %chunk = llvm.add %skipped, %of_step : i64
-  %following = llvm.add %chunk, %one : i64
-  %scaled = llvm.mul %chunk, %all : i64
-  %scaled_end = llvm.mul %following, %all : i64
-  %begin = llvm.udiv %scaled, %all_chunks : i64
-  %end = llvm.udiv %scaled_end, %all_chunks : i64
+  {_divide("all", "all_chunks", "chunk", "begin", "end")}
   llvm.call %function(%arguments, %phase, %begin, %end)
       : !llvm.ptr, (!llvm.ptr, i64, i64, i64) -> ()
   %ignored = llvm.atomicrmw add %done, %one acq_rel : !llvm.ptr, i64
