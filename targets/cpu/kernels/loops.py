@@ -7,7 +7,6 @@ other loops it emits a plain nest.
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 
 from ....dialects.core.mlir import ir
 from ....dialects.core.sizes.atoms import Size, is_symbolic
@@ -95,7 +94,7 @@ def _spread(section: Section, group: int) -> None:
     outer = math.prod(section.shape)
     cut = section.inner if likely(outer) < ENOUGH else 1
 
-    def place(number: IndexExpr) -> Mapping[str, Size]:
+    def place(number: IndexExpr) -> None:
         pieces = section.enter(unravel(number, section.shape))
         count = sum(piece.count for piece in pieces)
         assert count == section.inner, "pieces must make up the place"
@@ -103,9 +102,8 @@ def _spread(section: Section, group: int) -> None:
             emit_pieces(pieces)
         else:
             _marked(pieces)
-        return {SPREAD: cut, GROUP: group}
 
-    _loop(outer, place)
+    _mark(_loop(outer, place), {SPREAD: cut, GROUP: group})
 
 
 def in_order(count: Size, step: Callable[[IndexExpr], Sequence[Piece]]) -> None:
@@ -118,17 +116,18 @@ def in_order(count: Size, step: Callable[[IndexExpr], Sequence[Piece]]) -> None:
         for_each(count, lambda number: emit_pieces(step(number)))
         return
     group = len(block.operations)
+    inner: Size = 1
 
-    def place(number: IndexExpr) -> Mapping[str, Size]:
+    def place(number: IndexExpr) -> None:
+        nonlocal inner
         pieces = step(number)
         inner = sum(piece.count for piece in pieces)
-        if inner == 1:
-            emit_pieces(pieces)
-            return {}
-        _marked(pieces)
-        return {SPREAD: inner, GROUP: group, ORDERED: 1}
+        emit = emit_pieces if inner == 1 else _marked
+        emit(pieces)
 
-    _loop(count, place)
+    loop = _loop(count, place)
+    if inner != 1:
+        _mark(loop, {SPREAD: inner, GROUP: group, ORDERED: 1})
 
 
 def each(shape: Shape, body: Callable[[list[IndexExpr]], None]) -> None:
@@ -148,7 +147,7 @@ def _marked(pieces: Sequence[Piece]) -> None:
     offset: Size = 0
     for piece in pieces:
         if piece.count != 0:
-            _loop(piece.count, partial(_piece, piece, offset))
+            _mark(_loop(piece.count, piece.body), {PIECE: offset})
         offset += piece.count
 
 
@@ -158,18 +157,17 @@ def emit_pieces(pieces: Sequence[Piece]) -> None:
         for_each(piece.count, piece.body)
 
 
-def _piece(piece: Piece, offset: Size, number: IndexExpr) -> Mapping[str, Size]:
-    piece.body(number)
-    return {PIECE: offset}
-
-
-def _loop(count: Size, body: Callable[[IndexExpr], Mapping[str, Size]]) -> None:
-    """Emit a loop with the marks that its body returns."""
+def _loop(count: Size, body: Callable[[IndexExpr], None]) -> ir.Operation:
     loop = scf.ForOp(IndexExpr(0).ssa, IndexExpr(count).ssa, IndexExpr(1).ssa)
     mark_trips(loop, count)
     with ir.InsertionPoint(loop.body):
-        marks = body(IndexExpr(loop.induction_variable))
+        body(IndexExpr(loop.induction_variable))
         scf.yield_([])
+    operation: ir.Operation = loop.operation
+    return operation
+
+
+def _mark(loop: ir.Operation, marks: Mapping[str, Size]) -> None:
     for name, value in marks.items():
         words = current_record().in_words(value) if is_symbolic(value) else value
-        loop.operation.attributes[name] = mark_of(words)
+        loop.attributes[name] = mark_of(words)
