@@ -48,6 +48,7 @@ static void share_phase(struct job *job, int thread, int number, i64 iterations,
   const i64 mine = count == 1 ? thread * ranges / threads : thread;
   for (i64 step = mine < ranges ? 0 : count; step < count; ++step) {
     step = await(counter, step * chunks) / chunks;
+    i64 ran = 0;
     for (i64 looked = 0; looked < ranges && step < count; ++looked) {
       const i64 range = (mine + looked) % ranges, first = range * chunks / ranges;
       const i64 size = (range + 1) * chunks / ranges - first;
@@ -58,10 +59,10 @@ static void share_phase(struct job *job, int thread, int number, i64 iterations,
           continue;
         const i64 chunk = step * chunks + first + next - step * size;
         call(job, own, phase, chunk * all / (chunks * count), (chunk + 1) * all / (chunks * count));
-        __atomic_add_fetch(&counter->done, 1, __ATOMIC_ACQ_REL);
-        ++next;
+        ++next, ++ran;
       }
     }
+    if (ran) __atomic_add_fetch(&counter->done, ran, __ATOMIC_ACQ_REL);
   }
   await(counter, count * chunks);
 }

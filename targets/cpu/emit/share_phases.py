@@ -11,7 +11,8 @@ which is always the same, since weights in its cache are worth more there than a
 the work of a step is not worth two threads, all steps are one chunk.
 
 Counters only ever grow: of n chunks of a range in each step, and s steps, run number r takes the
-numbers from (r - 1) s n to r s n. So do the chunks of all ranges that are done.
+numbers from (r - 1) s n to r s n. So do the chunks of all ranges that are done; a thread adds those
+that it has run once it finds no more, since a cache line takes long from one core to another.
 """
 
 from collections.abc import Sequence
@@ -135,11 +136,17 @@ llvm.func @share(%job: !llvm.ptr, %thread: i64, %run: i64, %number: i64, %iterat
   %made = llvm.sub %complete, %base : i64
   %step = llvm.udiv %made, %chunks : i64
   %goes_on = llvm.icmp "slt" %step, %steps : i64
-  llvm.cond_br %goes_on, ^range(%zero : i64), ^end
-^range(%looked: i64):
+  llvm.cond_br %goes_on, ^range(%zero, %zero : i64, i64), ^end
+^range(%looked: i64, %ran: i64):
   %more_ranges = llvm.icmp "slt" %looked, %ranges : i64
+  llvm.cond_br %more_ranges, ^open, ^close
+^close:
   %next_step = llvm.add %step, %one : i64
-  llvm.cond_br %more_ranges, ^open, ^step(%next_step : i64)
+  %idle = llvm.icmp "eq" %ran, %zero : i64
+  llvm.cond_br %idle, ^step(%next_step : i64), ^tell
+^tell:
+  %ignored = llvm.atomicrmw add %done, %ran acq_rel : !llvm.ptr, i64
+  llvm.br ^step(%next_step : i64)
 ^open:
   %turned = llvm.add %own, %looked : i64
   %range = llvm.urem %turned, %ranges : i64
@@ -151,16 +158,16 @@ llvm.func @share(%job: !llvm.ptr, %thread: i64, %run: i64, %number: i64, %iterat
   %more_looked = llvm.add %looked, %one : i64
   %counter = llvm.getelementptr %taken[%range] : (!llvm.ptr, i64) -> !llvm.ptr, i64
   {load_atomic("first", "counter", "monotonic")}
-  llvm.br ^try(%first : i64)
-^try(%next: i64):
+  llvm.br ^try(%first, %ran : i64, i64)
+^try(%next: i64, %ran_before: i64):
   %left = llvm.icmp "slt" %next, %last : i64
-  llvm.cond_br %left, ^take, ^range(%more_looked : i64)
+  llvm.cond_br %left, ^take, ^range(%more_looked, %ran_before : i64, i64)
 ^take:
   %after = llvm.add %next, %one : i64
   %got = llvm.cmpxchg %counter, %next, %after acq_rel monotonic : !llvm.ptr, i64
   %seen = llvm.extractvalue %got[0] : !llvm.struct<(i64, i1)>
   %mine = llvm.extractvalue %got[1] : !llvm.struct<(i64, i1)>
-  llvm.cond_br %mine, ^do, ^try(%seen : i64)
+  llvm.cond_br %mine, ^do, ^try(%seen, %ran_before : i64, i64)
 ^do:
   %of_range = llvm.sub %next, %taken_before : i64
   %of_step = llvm.add %first_chunk, %of_range : i64
@@ -169,8 +176,8 @@ llvm.func @share(%job: !llvm.ptr, %thread: i64, %run: i64, %number: i64, %iterat
   {_divide("all", "all_chunks", "chunk", "begin", "end")}
   llvm.call %function(%arguments, %phase, %begin, %end)
       : !llvm.ptr, (!llvm.ptr, i64, i64, i64) -> ()
-  %ignored = llvm.atomicrmw add %done, %one acq_rel : !llvm.ptr, i64
-  llvm.br ^try(%after : i64)
+  %ran_now = llvm.add %ran_before, %one : i64
+  llvm.br ^try(%after, %ran_now : i64, i64)
 ^end:
   llvm.return
 }}"""

@@ -10,6 +10,7 @@ from ....dialects.core.mlir import ir
 from ....dialects.core.op import Op
 from ....dialects.core.sizes.substitution import likely
 from ....dialects.core.tensor import Array, Shape
+from ....dialects.cpu.winograd import TRANSFORMS
 from ....passes.building import cast
 from ....passes.rewriting import NoMatch, Rewriter, uses
 from ..schedule.layout_costs import conv_cost, depthwise_costs, on_blocks, relayout_cost
@@ -18,6 +19,7 @@ from ..schedule.schedule import SCHEDULE, WINOGRAD
 from .blocked_forms import Blocks, Form, has_blocked_form
 from .conv_phases import BlockedPhases
 from .packed_constants import packed_constant
+from .winograd_layout import panel_vectors, tiles_at_a_time
 from .winograd_weights import Convolution, fit_f16, transformed_parts
 
 
@@ -148,7 +150,7 @@ def build_winograd(
     """
     _, outputs, *sizes = tensor_of(op.y.type).shape
     lanes = tensor_of(image.type).shape[-1]
-    vectors = max(v for v in (1, 2, 3, 4) if outputs // lanes % v == 0)
+    vectors = panel_vectors(outputs // lanes, _batches(op, tile))
 
     def split(weight: Array) -> list[Array]:
         return [cpu.tap_columns(kernels(weight), vectors * lanes)]
@@ -162,6 +164,16 @@ def build_winograd(
     more: dict[str, Any] = {"tile": tile, "outputs": outputs, "sizes": tuple(sizes)}
     b = None if op.b is None else cast(op.b, "f32")
     return cpu.BlockedWinogradConv.build(wide, u, b, **more)
+
+
+def _batches(op: Convolution, tile: int) -> int:
+    """Return how many batches of tiles are transformed, each before its products."""
+    _, channels, *taps = tensor_of(op.w.type).shape
+    count, _, *sizes = map(likely, tensor_of(op.y.type).shape)
+    planes = math.prod(sizes[:-2]) + math.prod(taps[:-2]) - 1
+    tiles = math.prod(-(-size // tile) for size in sizes[-2:])
+    most = tiles_at_a_time(TRANSFORMS[tile].points ** 2, channels) // planes
+    return count * -(-tiles // max(1, most))
 
 
 def bordered(image: ir.Value, pads: Shape, value: float = 0.0) -> ir.Value:

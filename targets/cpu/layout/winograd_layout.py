@@ -19,6 +19,25 @@ def tiles_at_a_time(points: int, channels: int) -> int:
     return min(MOST_TILES, max(1, MOST_BYTES // (points * channels * 4)))
 
 
+def panel_vectors(blocks: int, batches: int) -> int:
+    """Return the vectors of a panel of outputs, a divisor of their blocks and four at most.
+
+    Threads share panels, those of each batch of tiles. Panels are as wide as they may be so that
+    two threads have nearly as much to do.
+    """
+
+    def idle(vectors: int) -> float:
+        panels = batches * (blocks // vectors)
+        return panels % 2 / (panels + panels % 2)
+
+    divisors = [vectors for vectors in (4, 3, 2, 1) if blocks % vectors == 0]
+    return next((vectors for vectors in divisors if idle(vectors) <= MOST_IDLE), divisors[0])
+
+
+MOST_IDLE = 1 / 8
+"""The part of the time of two threads in which one may wait for the other, in the last panel."""
+
+
 @dataclass(frozen=True)
 class Spans:
     """Arrange the tiles of an image of symbolic sizes in vectors: spans of one tile row each.

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 from .....dialects import cpu
 from .....dialects.core.sizes.atoms import Size
-from .....dialects.core.sizes.substitution import likely
 from .....dialects.core.tensor import Shape
 from ....element_types import BLOCKED, PACKED, STORED, ElementTypes
 from ....kernels.arithmetic import compute_dtype
@@ -20,7 +19,6 @@ from ...kernels.value import Value
 from ...kernels.widened import widened
 from ...kernels.windows import Axis, first_tap
 from ...registry import IMAGES, indexed, template
-from ...schedule.costs import kept_bytes
 from ...schedule.tiles import fit_tile
 from .blocked_bands import Bands
 from .pixels import corners, read_pixels, read_windows
@@ -73,7 +71,7 @@ def lower_blocked_conv(
             image.left(place[0], place[1]),
             StoredPanel(panels.part([group]), image.depth, tile),
             finish,
-            ahead=image.ahead(place[0], place[1], kept_bytes(kernel.machine)),
+            ahead=image.ahead(place[0], place[1]),
             unit=1 if image.pointwise else image.windows[-1],
             seen=image.seen(op.border),
         )
@@ -153,14 +151,13 @@ class ImageReader:
         return depth
 
     def ahead(
-        self, number: IndexExpr, group: IndexExpr, kept: int
+        self, number: IndexExpr, group: IndexExpr
     ) -> Callable[[Rows, Sequence[IndexExpr]], None] | None:
         """Return the emitter of prefetches of pixels of the next block, one per channel of this.
 
-        They are too far apart for the hardware prefetcher. An image of fewer bytes than `kept` is
-        in the nearest caches.
+        They are too far apart for the hardware prefetcher, and another core may have written them.
         """
-        if not (self.blocked and self.pointwise) or likely(self.x.tensor.size_bytes) < kept:
+        if not (self.blocked and self.pointwise):
             return None
         pixels = self._pixels()
 

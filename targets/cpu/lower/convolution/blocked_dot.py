@@ -16,7 +16,6 @@ from ...kernels.products.panels import StoredPanel
 from ...kernels.products.vnni import Words, flipped
 from ...kernels.value import Value
 from ...registry import BLOCKED_DOTS, template
-from ...schedule.costs import kept_bytes
 from ...schedule.tiles import fit_tile
 from .blocked import ImageReader, PixelSink
 from .word_images import word_images
@@ -56,7 +55,7 @@ def lower_blocked_dot_conv(
             StoredPanel(w, image.depth, tile),
             finish,
             bias=lambda output, taken: b.load([output], taken),
-            ahead=image.ahead(number, group, kept_bytes(kernel.machine)),
+            ahead=image.ahead(number, group),
             unit=1 if image.pointwise else spatial[-1],
             seen=image.seen(() if flips else op.border),
             multiply=choose_dot(machine, x.dtype, op.signed),
