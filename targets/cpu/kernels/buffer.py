@@ -130,10 +130,10 @@ class Buffer(StridedBuffer):
         locality = 4 - level
         memref.PrefetchOp(self.memory, [position.ssa], writes, locality, True)
 
-    def prefetch_run(self, position: IndexExpr, count: int) -> None:
+    def prefetch_run(self, position: IndexExpr, count: int, writes: bool = False) -> None:
         """Prefetch neighbouring elements from a flat position on, into the first-level cache."""
         for offset in range(0, count, LINE // DTYPES[self.dtype].itemsize):
-            self.prefetch(position + offset, level=1)
+            self.prefetch(position + offset, writes, level=1)
 
     def _load_contiguous(self, at: IndexExpr, lanes: Lanes) -> Any:
         type_ = ir.VectorType.get([lanes.width], storage_type(self.dtype))

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from .....dialects import cpu
 from .....dialects.core.machine import Factors, Machine
 from .....dialects.core.mlir import ir
+from .....dialects.core.tensor import DTYPES
 from ....kernels.arithmetic import compute_dtype
 from ...kernels.buffer import Buffer, Lanes, vector, zero
 from ...kernels.builder import KernelBuilder
@@ -25,6 +26,9 @@ from ...registry import IMAGES, template
 
 UPPER = -0x10000
 """A word whose second half is all ones."""
+
+AHEAD = 8 << 10
+"""How many bytes before they are written results are prefetched."""
 
 UNROLLED = 9
 """The most taps of a window that is unrolled; of larger ones, each line is."""
@@ -116,6 +120,7 @@ class _LaneConv:
     ) -> None:
         """Compute neighbouring pixels of one line."""
         *outer, _ = self.op.kernel
+        self._prefetch([*at, *place, first, IndexExpr(0)], count)
 
         def line(tap: Sequence[IndexExpr], sums: list[Value]) -> list[Value]:
             row = self._row(place, tap)
@@ -131,6 +136,12 @@ class _LaneConv:
             sums = carry_nest(tuple(outer), sums, line)
         for i, total in enumerate(sums):
             self.y.store(total, [*at, *place, first + i, IndexExpr(0)], self.lanes)
+
+    def _prefetch(self, at: Sequence[IndexExpr], count: int) -> None:
+        """Prefetch what tiles behind that of some pixels write: another core may have it."""
+        for out in self.y.outputs.values():
+            position = out.position(at) + AHEAD // DTYPES[out.dtype].itemsize
+            out.prefetch_run(position, count * self.lanes.width, writes=True)
 
     def _row(self, place: Sequence[IndexExpr], tap: Sequence[IndexExpr]) -> list[IndexExpr]:
         """Return which line of the image a line of the windows is."""
