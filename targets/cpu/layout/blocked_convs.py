@@ -172,8 +172,7 @@ def _batches(op: Convolution, tile: int) -> int:
     count, _, *sizes = map(likely, tensor_of(op.y.type).shape)
     planes = math.prod(sizes[:-2]) + math.prod(taps[:-2]) - 1
     tiles = math.prod(-(-size // tile) for size in sizes[-2:])
-    most = tiles_at_a_time(TRANSFORMS[tile].points ** 2, channels) // planes
-    return count * -(-tiles // max(1, most))
+    return count * -(-tiles // tiles_at_a_time(TRANSFORMS[tile].points ** 2, channels, planes))
 
 
 def bordered(image: ir.Value, pads: Shape, value: float = 0.0) -> ir.Value:

@@ -13,10 +13,16 @@ MOST_TILES = 56
 MOST_BYTES = 4 << 20
 """The most bytes of their transforms, which each panel reads again, from a cache."""
 
+MOST_IDLE = 1 / 8
+"""The part of the time of two threads in which one may wait for the other, in the last panel."""
 
-def tiles_at_a_time(points: int, channels: int) -> int:
-    """Return the number of tiles of a blocked image that are transformed, then multiplied."""
-    return min(MOST_TILES, max(1, MOST_BYTES // (points * channels * 4)))
+
+def tiles_at_a_time(points: int, channels: int, planes: int = 1) -> int:
+    """Return the number of tiles of a blocked image that are transformed, then multiplied.
+
+    Of a volume, that is the number in each of its planes.
+    """
+    return max(1, min(MOST_TILES, MOST_BYTES // (points * channels * 4)) // planes)
 
 
 def panel_vectors(blocks: int, batches: int) -> int:
@@ -32,10 +38,6 @@ def panel_vectors(blocks: int, batches: int) -> int:
 
     divisors = [vectors for vectors in (4, 3, 2, 1) if blocks % vectors == 0]
     return next((vectors for vectors in divisors if idle(vectors) <= MOST_IDLE), divisors[0])
-
-
-MOST_IDLE = 1 / 8
-"""The part of the time of two threads in which one may wait for the other, in the last panel."""
 
 
 @dataclass(frozen=True)

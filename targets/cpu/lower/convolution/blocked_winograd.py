@@ -52,7 +52,7 @@ def lower_blocked_winograd_conv(
     height, width = y.shape[-3:-1]
     tiles = (-(-height // op.tile)) * -(-width // op.tile)
     planes = math.prod(x.shape[2:-3])
-    most = max(1, tiles_at_a_time(u.shape[1], x.shape[1] * x.shape[-1]) // planes)
+    most = tiles_at_a_time(u.shape[1], x.shape[1] * x.shape[-1], planes)
     outputs = op.outputs
     columns = u.shape[3]
     full, rest = divmod(outputs, columns)
