@@ -178,7 +178,7 @@ def test_64_sessions_share_a_package_that_is_closed(library: ctypes.CDLL, tmp_pa
 
 
 def test_64_threads_race_for_nothing(scale_file: Path, tmp_path: Path) -> None:
-    """Of native code, the sanitizer for threads sees nothing; it watches all that is C."""
+    """Of native code, the sanitizer for threads sees only what that calls; it watches all of C."""
     program = make_program(tmp_path, "-O0 -g -fsanitize=thread", "run_at_once.c")
     done = subprocess.run([program, scale_file], capture_output=True, text=True)
     if "FATAL: ThreadSanitizer" in done.stderr:
