@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from . import coefficients
 from .arithmetic import V
 
+LOG2_E = 1 / math.log(2)
+
 
 def polynomial(x: V, factors: Sequence[float]) -> V:
     """Evaluate a polynomial whose constant term is the first factor, by Horner's rule."""

@@ -15,7 +15,7 @@ from ...kernels.conversion import convert
 from ...kernels.lower.elementwise import register_elementwise
 from ...kernels.narrow import narrowed_bits, power_bits, widened_bits
 from ..kernels.conversion import cast, reinterpret, widened
-from ..kernels.functions import approximation, of_bf16, trigonometry
+from ..kernels.functions import approximation, gelu, of_bf16, trigonometry
 from ..kernels.value import Value
 from ..registry import TABLE, elementwise
 
@@ -90,11 +90,7 @@ def lower_gelu(op: tri.Gelu, x: Value) -> Value:
         return _gelu_by_library(op, x)
     if tensor_of(op.results[0].type).dtype == "bf16":
         return of_bf16.gelu(x) if op.approximate == "none" else of_bf16.gelu_tanh(x)
-    half = x * 0.5
-    if op.approximate == "none":
-        return half.fma(approximation.erf(x * math.sqrt(0.5)), half)
-    inner = (x * x * x).fma(0.044715, x) * math.sqrt(2 / math.pi)
-    return half.fma(approximation.tanh(inner), half)
+    return gelu.gelu(x) if op.approximate == "none" else gelu.gelu_tanh(x)
 
 
 def _gelu_by_library(op: tri.Gelu, x: Value) -> Value:

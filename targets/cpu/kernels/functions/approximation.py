@@ -12,12 +12,12 @@ import math as constants
 
 from .....dialects.core.mlir import ir
 from ....kernels import approximation, coefficients
-from ....kernels.approximation import polynomial
+from ....kernels.approximation import LOG2_E, polynomial
 from ....kernels.conversion import convert
 from ..conversion import widened
 from ..value import Value, llvm
+from . import by_avx512
 
-LOG2_E = 1 / constants.log(2)
 _LN2_HIGH = 45426 / 2**16
 _LN2_LOW = constants.log(2) - _LN2_HIGH
 """Two parts of ln 2: the first has so few bits that its product with an exponent is exact."""
@@ -29,16 +29,32 @@ ROUNDER = 1.5 * 2**23
 def exp(x: Value) -> Value:
     """Compute e to the power x. f32: at most 1.1 ULP, gradual underflow included.
 
+    AVX-512 has a shorter polynomial, for which `expm1` and others pay by 0.1 to 0.6 ULP.
+    """
+    if not by_avx512.has_instructions(x):
+        return exp_anywhere(x)
+    return by_avx512.exp(_where_exp_changes(x))
+
+
+@widened
+def exp_anywhere(x: Value) -> Value:
+    """Compute what `exp` does, with the same bits of a number alone and in any vector.
+
     x = n ln 2 + r with a whole n and |r| <= ln 2 / 2, and exp(x) = 2^n (1 + r + r^2 P(r)).
     """
     if x.dtype == "f64":
         return x.apply("exp")
-    x = x.maximum(-110.0).minimum(90.0)
+    x = _where_exp_changes(x)
     shifted = x.fma(LOG2_E, ROUNDER)
     n = shifted - ROUNDER
     r = n.fma(-_LN2_LOW, n.fma(-_LN2_HIGH, x))
     power = polynomial(r, (1.0, 1.0, *coefficients.EXP))
     return scale(power, shifted)
+
+
+def _where_exp_changes(x: Value) -> Value:
+    """Hold an f32 between where its exponential is zero and where it is infinite."""
+    return x.maximum(-110.0).minimum(90.0)
 
 
 def scale(x: Value, shifted: Value) -> Value:
@@ -56,7 +72,7 @@ def _suffix(type_: ir.Type, dtype: str) -> str:
 
 @widened
 def expm1(x: Value) -> Value:
-    """Compute exp(x) - 1, without cancellation near zero. f32: at most 3 ULP.
+    """Compute exp(x) - 1, without cancellation near zero. f32: at most 3.6 ULP.
 
     Source for f64: Kahan, see Higham, Accuracy and stability of numerical algorithms, 1.14.1.
     """
@@ -131,13 +147,13 @@ def erf(x: Value) -> Value:
 
 @widened
 def sigmoid(x: Value) -> Value:
-    """Compute 1 / (1 + exp(-x)). f32: at most 2.5 ULP down to x = -88, then zero."""
+    """Compute 1 / (1 + exp(-x)). f32: at most 2.6 ULP down to x = -88, then zero."""
     return 1 / (exp(-x) + 1)
 
 
 @widened
 def softplus(x: Value) -> Value:
-    """Compute log(1 + exp(x)) without overflow. f32: at most 2.5 ULP."""
+    """Compute log(1 + exp(x)) without overflow. f32: at most 2.6 ULP."""
     e = exp(-x.abs())
     if x.dtype == "f64":
         return x.maximum(0) + log1p(e)

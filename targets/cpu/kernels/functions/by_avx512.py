@@ -3,16 +3,27 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from .....dialects.core.mlir import ir
-from ....kernels.approximation import polynomial
+from ....kernels import coefficients
+from ....kernels.approximation import LOG2_E, polynomial
 from ..halves import code_has
-from ..value import Value, constant_of, llvm
+from ..value import Value, arith, constant_of, element_type, llvm
 
 _DOWN = 1
 """The mode of rounding in which VREDUCEPS subtracts the next whole number below."""
 
 _CURRENT = 4
 """The mode of rounding that is set."""
+
+_LOG2_E_LOW = LOG2_E - float(np.float32(LOG2_E))
+"""What an f32 of the number lacks."""
+
+SIXTEENTHS = 1.5 * 2**19
+"""Added to a small f32 and taken off again, this rounds to sixteenths, counted by the low bits."""
+
+_ROOTS = [2 ** (k / 16) for k in range(16)]
 
 
 def has_instructions(x: Value) -> bool:
@@ -21,20 +32,49 @@ def has_instructions(x: Value) -> bool:
     return x.dtype == "f32" and lanes == 16 and code_has("avx512f", "avx512dq")
 
 
-def power_of_two(x: Value, coefficients: Sequence[float]) -> Value:
+def power_of_two(x: Value, powers: Sequence[float]) -> Value:
     """Compute 2^x = 2^n P(x - n), where n is the whole number below x.
 
-    P is 1 at zero, then has the coefficients. Both instructions find n themselves.
+    P is 1 at zero, then has coefficients of `powers`. Both instructions find n themselves.
     """
     down, current = constant_of(_DOWN, "i32"), constant_of(_CURRENT, "i32")
     rest = _instruction("mask.reduce", x, lambda x: [down, x, _all_lanes(), current])
-    power = polynomial(rest, (1.0, *coefficients))
-    return _instruction("mask.scalef", power, lambda power: [x.ssa, power, _all_lanes(), current])
+    return _times_power(polynomial(rest, (1.0, *powers)), x)
+
+
+def exp(x: Value) -> Value:
+    """Compute e to the power x between -110 and 90, with gradual underflow.
+
+    x = (n + k / 16 + r) ln 2 with whole n and k and |r| <= 1 / 32, and
+    exp(x) = 2^n 2^(k/16) (1 + r P(r)).
+    """
+    shifted = x.fma(LOG2_E, SIXTEENTHS)
+    sixteenths = shifted - SIXTEENTHS
+    rest = x.fma(_LOG2_E_LOW, x.fma(LOG2_E, -sixteenths))
+    root = look_up(_ROOTS, shifted.bits("i32"))
+    power = root.fma(rest * polynomial(rest, coefficients.EXP2_NEAR), root)
+    return _times_power(power, sixteenths)
+
+
+def _times_power(x: Value, power: Value) -> Value:
+    """Multiply by 2^n, where n is the whole number below the power."""
+    current = constant_of(_CURRENT, "i32")
+    return _instruction("mask.scalef", x, lambda x: [power.ssa, x, _all_lanes(), current])
 
 
 def reciprocal(x: Value) -> Value:
     """Compute 1 / x: at most 2^-14 of the result."""
     return _instruction("rcp14", x, lambda x: [x, _all_lanes()])
+
+
+def look_up(table: Sequence[float], numbers: Value) -> Value:
+    """Return the number of a table of 16 for each lane, by the low four bits of an i32."""
+    type_ = numbers.shaped("f32")
+    elements = [ir.FloatAttr.get(element_type("f32"), each) for each in table]
+    attribute: Any = ir.DenseElementsAttr.get(elements, type=type_)
+    operands = [arith.constant(type_, attribute), numbers.ssa]
+    name = "llvm.x86.avx512.permvar.sf.512"
+    return Value(llvm.call_intrinsic(type_, name, operands, [], []), "f32")
 
 
 def nearest(x: Value) -> Value:

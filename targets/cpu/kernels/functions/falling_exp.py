@@ -5,9 +5,9 @@ with the distance from zero does no harm: x / ln 2 is rounded, which `exp` takes
 """
 
 from ....kernels import coefficients
-from ....kernels.approximation import polynomial
+from ....kernels.approximation import LOG2_E, polynomial
 from ..value import Value, is_strict
-from .approximation import LOG2_E, ROUNDER, exp, scale
+from .approximation import ROUNDER, exp, scale
 from .by_avx512 import has_instructions, power_of_two
 
 VANISHES = -160.0

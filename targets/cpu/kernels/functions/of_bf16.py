@@ -7,10 +7,9 @@ instructions, and in strict kernels, the functions are those of f32. `gelu` need
 import math
 
 from ....kernels import coefficients
-from ....kernels.approximation import polynomial
+from ....kernels.approximation import LOG2_E, polynomial
 from ..value import Value
 from . import approximation
-from .approximation import LOG2_E
 from .by_avx512 import has_instructions, power_of_two, reciprocal
 
 

@@ -18,7 +18,7 @@ from ....kernels.arithmetic import compute_dtype
 from ...kernels.buffer import Buffer, Lanes, zero
 from ...kernels.builder import KernelBuilder
 from ...kernels.epilogue import Epilogue
-from ...kernels.functions.approximation import exp
+from ...kernels.functions.approximation import exp_anywhere
 from ...kernels.functions.falling_exp import falling_exp
 from ...kernels.index import IndexExpr, carry, for_each, index_of, when
 from ...kernels.products.contraction import splat
@@ -53,7 +53,7 @@ class Totals:
         best = is_above.select(other.highest, self.highest)
         lesser = is_above.select(self.highest, other.highest)
         shift = best.equal(-math.inf).select(best.like(0), best)
-        power = exp(lesser - shift)
+        power = exp_anywhere(lesser - shift)
         mine, theirs = is_above.select(power, 1), is_above.select(power.like(1), power)
         return Totals(best, theirs.fma(other.total, self.total * mine)), mine, theirs
 

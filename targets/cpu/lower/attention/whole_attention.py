@@ -14,10 +14,10 @@ from .....dialects.core.sizes.dim import ceildiv
 from .....dialects.core.sizes.substitution import likely
 from .....dialects.core.tensor import DTYPES
 from .....dialects.tri.attention.attention import fills_of
+from ....kernels.approximation import LOG2_E
 from ...kernels.buffer import Buffer, Lanes
 from ...kernels.builder import KernelBuilder
 from ...kernels.epilogue import Epilogue
-from ...kernels.functions.approximation import LOG2_E
 from ...kernels.functions.falling_exp import falling_exp, falling_power, falls_by_powers
 from ...kernels.index import IndexExpr, Span, carry, choose, for_each, greatest, place_dtype
 from ...kernels.loops import Piece, Section, cut, spread

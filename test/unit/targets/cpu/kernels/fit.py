@@ -19,6 +19,12 @@ Function = Callable[[Vector], Vector]
 
 _GRID = 2000
 _GROWTH_PER_OCTAVE = 12
+PIECES = 16
+"""How many pieces a table has: the lanes of a vector."""
+
+GELU_END = 6.0
+"""Where tables for `gelu` end."""
+
 _GROWTH = 2 ** (1 / _GROWTH_PER_OCTAVE)
 
 
@@ -148,6 +154,16 @@ def _normal_root(a: Vector) -> Vector:
     return np.array([(math.erfc(each * math.sqrt(0.5)) / 2) ** (1 / 16) for each in a])
 
 
+def _normal_tail(a: Vector) -> Vector:
+    """Return Phi(-a)."""
+    return np.array([math.erfc(each * math.sqrt(0.5)) / 2 for each in a])
+
+
+def _tanh_tail(a: Vector) -> Vector:
+    """Return (1 - tanh(sqrt(2 / pi) (a + 0.044715 a^3))) / 2."""
+    return 1 / (1 + np.exp(math.sqrt(8 / math.pi) * (a + 0.044715 * a**3)))
+
+
 def _lgamma_rest(e: Vector) -> Vector:
     """Return lgamma(2 + e) / e, by its series: zeta(k) of all whole numbers but 1."""
     zetas = [sum(n**-k for n in range(2, 400)) + _tail(k) for k in range(2, 60)]
@@ -166,6 +182,35 @@ def _relative(power: int, whole: Function) -> Function:
     return lambda x: np.abs(x**power / np.where(x == 0, 1, whole(x))) + 1e-30
 
 
+def pieces(f: Function, end: float, degree: int) -> list[Vector]:
+    """Fit f on [0, end] by pieces around the whole numbers of a scale; return them by powers.
+
+    Errors are weighed by the root of f, between absolute and relative. The last piece ends in the
+    middle, and in zero.
+    """
+    scale = (PIECES - 1) / end
+    made: list[Vector] = []
+    for middle in range(PIECES):
+
+        def piece(u: Vector, middle: int = middle) -> Vector:
+            return f((middle + u) / scale)
+
+        def weight(u: Vector, piece: Function = piece) -> Vector:
+            return piece(u) ** -0.5
+
+        low, high = -0.5 if middle else 0, 0.5 if middle < PIECES - 1 else 0
+        made.append(remez(piece, weight, low, high, (degree, 0)).above)
+    made[-1][0] = 0
+    return list(np.transpose(made))
+
+
+def tables() -> dict[str, list[Vector]]:
+    return {
+        "normal_tail": pieces(_normal_tail, GELU_END, 5),
+        "tanh_tail": pieces(_tanh_tail, GELU_END, 5),
+    }
+
+
 def fits() -> dict[str, Fit]:
     half = math.log(2) / 2 * 1.0005
     root = math.sqrt(0.5)
@@ -177,6 +222,7 @@ def fits() -> dict[str, Fit]:
         "exp2": remez(_exp2_rest, _relative(1, np.exp2), -0.5, 0.5, (5, 0)),
         "exp2_fraction": remez(_exp2_rest, _relative(1, np.exp2), 0, 1, (5, 0)),
         "exp2_short": remez(_exp2_rest, _relative(1, np.exp2), 0, 1, (2, 0)),
+        "exp2_near": remez(_exp2_rest, _relative(1, np.exp2), -1 / 32, 1 / 32, (2, 0)),
         "expm1": remez(_exp_rest, _relative(2, np.expm1), -0.36, 0.36, (5, 0)),
         "log": remez(_log_rest, _relative(3, np.log1p), root - 1, 1 / root - 1, (7, 0)),
         "lgamma": remez(_lgamma_rest, lambda e: 1 / _lgamma_rest(e), -0.5, 0.5, (7, 0)),
@@ -191,3 +237,7 @@ if __name__ == "__main__":
         print(f"{name}: error {fit.error:.3g}")
         print("  above", [float(f"{c:.12g}") for c in fit.above])
         print("  below", [float(f"{c:.12g}") for c in fit.below])
+    for name, powers in tables().items():
+        print(f"{name}:")
+        for power in powers:
+            print("  ", [float(f"{c:.9g}") for c in power])

@@ -30,15 +30,16 @@ def by_torch(function: Callable[[torch.Tensor], torch.Tensor]) -> Exact:
 # The functions, what they are, the errors that their docstrings state, and where these hold.
 FUNCTIONS: dict[str, tuple[Exact, float, tuple[float, float]]] = {
     "exp": (np.exp, 1.1, (-math.inf, math.inf)),
-    "expm1": (np.expm1, 3.0, (-math.inf, math.inf)),
+    "exp_anywhere": (np.exp, 1.1, (-math.inf, math.inf)),
+    "expm1": (np.expm1, 3.6, (-math.inf, math.inf)),
     "log": (np.log, 1.0, (-math.inf, math.inf)),
     "log1p": (np.log1p, 2.0, (-math.inf, math.inf)),
     "tanh": (np.tanh, 5.0, (-math.inf, math.inf)),
     "erf": (by_torch(torch.special.erf), 6.0, (-math.inf, math.inf)),
-    "sigmoid": (by_torch(torch.sigmoid), 2.5, (-88, math.inf)),
+    "sigmoid": (by_torch(torch.sigmoid), 2.6, (-88, math.inf)),
     "sin": (np.sin, 2.0, (-math.inf, math.inf)),
     "cos": (np.cos, 2.0, (-math.inf, math.inf)),
-    "softplus": (lambda x: np.logaddexp(x, 0), 2.5, (-math.inf, math.inf)),
+    "softplus": (lambda x: np.logaddexp(x, 0), 2.6, (-math.inf, math.inf)),
 }
 UNFUSED = 1.0
 """What products that are rounded before they are added may cost, in units in the last place."""
@@ -164,6 +165,7 @@ def test_coefficients_are_those_of_remez_exchange() -> None:
         "exp2": (coefficients.EXP2, (1.0,)),
         "exp2_fraction": (coefficients.EXP2_FRACTION, (1.0,)),
         "exp2_short": (coefficients.EXP2_SHORT, (1.0,)),
+        "exp2_near": (coefficients.EXP2_NEAR, (1.0,)),
         "expm1": (coefficients.EXPM1, (1.0,)),
         "log": (coefficients.LOG, (1.0,)),
         "lgamma": (coefficients.LGAMMA, (1.0,)),
