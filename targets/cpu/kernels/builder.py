@@ -1,5 +1,6 @@
 """A kernel under construction: its parameters and its scratch memory."""
 
+import math
 from collections.abc import Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -14,6 +15,7 @@ from ...kernels.arithmetic import compute_dtype
 from ...program.calls import Scratch
 from .buffer import Buffer, memory_type, memref, storage_dtype, storage_type
 from .halves import code_for
+from .index import IndexExpr
 from .kernel_module import FUNCTION, MEMORY, KernelModule
 from .loops import each
 from .record import Record
@@ -87,12 +89,18 @@ class KernelBuilder:
             return Buffer(memref.get_global(type_, name), tensor)
 
     def reshaped(self, buffer: Buffer, shape: Shape) -> Buffer:
-        """View the same elements under another shape, through a copy where strides demand it."""
+        """View the same elements under another shape, through a copy where strides demand it.
+
+        What is repeated along all last dimensions of both shapes is copied once.
+        """
         if view := buffer.restride(shape):
             return view
-        copy = self.scratch(buffer.shape, buffer.dtype)
-        each(buffer.shape, lambda i: copy.store(buffer.load(i), i))
-        return copy.reshape(shape)
+        rank, kept = _repeated_from(buffer, shape)
+        repeated = [IndexExpr(0)] * (len(buffer.shape) - rank)
+        copy = self.scratch(buffer.shape[:rank], buffer.dtype)
+        each(copy.shape, lambda i: copy.store(buffer.load([*i, *repeated]), i))
+        view = copy.reshape(shape[:kept])
+        return view.with_strides(shape, (*view.strides, *[0] * (len(shape) - kept)))
 
     def lanes(self, *dtypes: str) -> int:
         """Return the number of elements of the widest of these types in a vector register."""
@@ -120,3 +128,16 @@ def current_kernel() -> KernelBuilder:
     kernel = _CURRENT.get()
     assert kernel is not None, "code is emitted where a kernel is current"
     return kernel
+
+
+def _repeated_from(buffer: Buffer, shape: Shape) -> tuple[int, int]:
+    """Return how many dimensions of a buffer, and of another shape of it, are not repeated."""
+    rank = len(buffer.shape)
+    found = rank, len(shape)
+    places = {math.prod(shape[kept:]): kept for kept in reversed(range(len(shape)))}
+    while rank and buffer.strides[rank - 1] == 0:
+        rank -= 1
+        repeated = math.prod(buffer.shape[rank:])
+        if repeated in places:
+            found = rank, places[repeated]
+    return found
