@@ -9,7 +9,7 @@ from .....dialects.core.mlir import ir
 from ....kernels import coefficients
 from ....kernels.approximation import LOG2_E, polynomial
 from ..halves import code_has
-from ..value import Value, arith, constant_of, element_type, llvm
+from ..value import Value, arith, constant_of, llvm
 
 _DOWN = 1
 """The mode of rounding in which VREDUCEPS subtracts the next whole number below."""
@@ -69,10 +69,8 @@ def reciprocal(x: Value) -> Value:
 
 def look_up(table: Sequence[float], numbers: Value) -> Value:
     """Return the number of a table of 16 for each lane, by the low four bits of an i32."""
-    type_ = numbers.shaped("f32")
-    elements = [ir.FloatAttr.get(element_type("f32"), each) for each in table]
-    attribute: Any = ir.DenseElementsAttr.get(elements, type=type_)
-    operands = [arith.constant(type_, attribute), numbers.ssa]
+    type_, elements = numbers.shaped("f32"), np.array(table, np.float32)
+    operands = [arith.constant(type_, ir.DenseElementsAttr.get(elements, type=type_)), numbers.ssa]
     name = "llvm.x86.avx512.permvar.sf.512"
     return Value(llvm.call_intrinsic(type_, name, operands, [], []), "f32")
 

@@ -2,19 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
-
-import numpy as np
 
 from .....dialects.core.machine import Machine
-from .....dialects.core.mlir import ir
 from .....dialects.core.sizes.atoms import Size
 from .....dialects.core.sizes.substitution import likely
 from .....dialects.core.tensor import DTYPES
 from .....dialects.cpu.block_quantized import BYTES, BlockLayout
 from ..buffer import Buffer, Lanes, zero
+from ..functions.by_avx512 import look_up
 from ..index import Carried, IndexExpr, Span, carry
-from ..value import Value, arith, element_type, llvm
+from ..value import Value
 from .panels import AHEAD, STREAMED, Panel, Step
 
 UNROLLED = 4
@@ -136,7 +133,7 @@ class BlockColumns:
         shift = self.layout.shift(number)
         shifted = word.shift_right(shift) if shift else word
         if self.table is not None and self.lanes == self.table.size:
-            found = self.table.look_up(shifted)
+            found = look_up(self.table.numbers, shifted)
             return found if not self.layout.zero_points else found - zero_point
         return shifted.logical_and((1 << self.layout.bits) - 1).cast("f32") - zero_point
 
@@ -162,14 +159,6 @@ class Table:
         zero = 0 if layout.zero_points else 1 << layout.bits - 1
         mask = (1 << layout.bits) - 1
         return Table(tuple(float((n & mask) - zero) for n in range(1 << TABLE_BITS)))
-
-    def look_up(self, places: Value) -> Value:
-        """Return the floats at places, of which the instruction takes the lowest four bits."""
-        type_ = ir.VectorType.get([self.size], element_type("f32"))
-        numbers: Any = np.array(self.numbers, np.float32)
-        table = arith.constant(type_, ir.DenseElementsAttr.get(numbers, type=type_))
-        name = "llvm.x86.avx512.permvar.sf.512"
-        return Value(llvm.call_intrinsic(type_, name, [table, places.ssa], [], []), "f32")
 
 
 TABLE_BITS = 4
