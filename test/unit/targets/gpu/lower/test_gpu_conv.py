@@ -1,5 +1,6 @@
 """Kernels of convolutions: windows, pixels, single taps and spread inputs, in all orders."""
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -22,13 +23,19 @@ def conv(
     cls: type[Op] = tri.Conv,
     **attributes: Any,
 ) -> Case:
-    """Make a case with a bias; strides, pads and dilations do nothing unless given."""
+    """Make a case with a bias; strides, pads and dilations do nothing unless given.
+
+    Sums are about as large as what they sum, by which their errors are judged.
+    """
     rank, group = len(x) - 2, attributes.get("group", 1)
     outputs = w[0] if cls is tri.Conv else w[1] * group
     plain = {"strides": (1,) * rank, "pads": (0,) * 2 * rank, "dilations": (1,) * rank}
     if cls is tri.ConvTranspose:
         plain["output_padding"] = (0,) * rank
-    operands = (drawn(x, dtype), drawn(w, dtype), drawn((outputs,), dtype))
+    weights = drawn(w, dtype)
+    if weights.dtype.kind not in "iu":
+        weights = (weights / math.prod(w[1:-1]) ** 0.5).astype(weights.dtype)
+    operands = (drawn(x, dtype), weights, drawn((outputs,), dtype))
     return Case("conv", cls, operands, plain | {"group": group} | attributes)
 
 
