@@ -2,17 +2,18 @@
 
 import math
 from collections.abc import Callable, Sequence
+from typing import cast
 
 from . import coefficients
-from .arithmetic import V
+from .arithmetic import Arithmetic, V
 
 LOG2_E = 1 / math.log(2)
 
 
-def polynomial(x: V, factors: Sequence[float]) -> V:
+def polynomial(x: V, factors: Sequence[V | float]) -> V:
     """Evaluate a polynomial whose constant term is the first factor, by Horner's rule."""
     *lower, top = factors
-    result = x.like(top)
+    result = cast("V", top) if isinstance(top, Arithmetic) else x.like(top)
     for factor in reversed(lower):
         result = result.fma(x, factor)
     return result

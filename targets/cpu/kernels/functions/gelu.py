@@ -8,6 +8,7 @@ import math
 from collections.abc import Sequence
 
 from ....kernels import coefficients
+from ....kernels.approximation import polynomial
 from ..value import Value
 from .approximation import ROUNDER, erf, tanh
 from .by_avx512 import has_instructions, look_up
@@ -39,9 +40,6 @@ def _with_tail(x: Value, pieces: Sequence[Sequence[float]]) -> Value:
     scale = (len(pieces[0]) - 1) / END
     numbers = distance.fma(scale, ROUNDER)  # the whole number is in the low bits
     rest = distance.fma(scale, -(numbers - ROUNDER))
-    *lower, top = [look_up(power, numbers.bits("i32")) for power in pieces]
-    tail = top
-    for power in reversed(lower):
-        tail = tail.fma(rest, power)
+    tail = polynomial(rest, [look_up(power, numbers.bits("i32")) for power in pieces])
     above = x - x.minimum(0)  # max(x, 0), but NaN of -inf, as the formula has it
     return (-distance).fma(tail, above)

@@ -17,14 +17,14 @@ from numpy.polynomial import chebyshev, polynomial
 Vector = np.ndarray
 Function = Callable[[Vector], Vector]
 
-_GRID = 2000
-_GROWTH_PER_OCTAVE = 12
 PIECES = 16
 """How many pieces a table has: the lanes of a vector."""
 
 GELU_END = 6.0
 """Where tables for `gelu` end."""
 
+_GRID = 2000
+_GROWTH_PER_OCTAVE = 12
 _GROWTH = 2 ** (1 / _GROWTH_PER_OCTAVE)
 
 
@@ -149,14 +149,14 @@ def _cos_rest(u: Vector) -> Vector:
     return np.sum([(-u) ** k / math.factorial(2 * k + 4) for k in range(10)], axis=0)
 
 
-def _normal_root(a: Vector) -> Vector:
-    """Return the 16th root of Phi(-a), Phi the normal distribution function."""
-    return np.array([(math.erfc(each * math.sqrt(0.5)) / 2) ** (1 / 16) for each in a])
-
-
 def _normal_tail(a: Vector) -> Vector:
-    """Return Phi(-a)."""
+    """Return Phi(-a), Phi the normal distribution function."""
     return np.array([math.erfc(each * math.sqrt(0.5)) / 2 for each in a])
+
+
+def _normal_root(a: Vector) -> Vector:
+    """Return the 16th root of Phi(-a)."""
+    return _normal_tail(a) ** (1 / 16)
 
 
 def _tanh_tail(a: Vector) -> Vector:

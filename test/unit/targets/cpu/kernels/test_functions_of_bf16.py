@@ -1,12 +1,12 @@
 """Functions of bf16 over all numbers of that type, against f64."""
 
-import math
 from collections.abc import Callable
 
 import ml_dtypes
 import numpy as np
 import pytest
 from cpu_kernels import compile_cases, compile_groups
+from exact_functions import gelu, gelu_tanh, sigmoid
 from fit import fits
 from groups import Case, build_group
 from trivium.dialects import tri
@@ -23,23 +23,6 @@ LEAST_NORMAL = 2.0**-126
 TINY = 2.0**-118
 """Below that, a function or a factor of it may have been a denormal number, and become zero."""
 HALF_STEP = 2.0**-9
-
-
-def sigmoid(x: Array) -> Array:
-    return 1 / (1 + np.exp(-x))
-
-
-@np.vectorize
-def normal_distribution(x: float) -> float:
-    return math.erfc(x * -math.sqrt(0.5)) / 2
-
-
-def gelu(x: Array) -> Array:
-    return x * normal_distribution(x)
-
-
-def gelu_tanh(x: Array) -> Array:
-    return x * sigmoid(math.sqrt(8 / math.pi) * (x + 0.044715 * x**3))
 
 
 FAR = 1.5e-6
