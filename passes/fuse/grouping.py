@@ -69,7 +69,7 @@ def build_group(members: Sequence[Op]) -> tri.Group:
     last = members[-1]
     inside = {hash(op) for op in members}
     outer = [value for op in members for value in op.operation.operands]
-    inputs = [v for v in dict.fromkeys(outer) if hash(v) not in inside and not _is_number(v)]
+    inputs = [v for v in dict.fromkeys(outer) if hash(v) not in inside and not is_number(v)]
     location = fuse_locations([op.location for op in members])
     with ir.InsertionPoint(last.operation), location:
         types = [value.type for value in last.results]
@@ -130,7 +130,7 @@ def _copy(operation: ir.Operation, values: dict[ir.Value, ir.Value]) -> None:
     values |= zip(operation.results, copy.results, strict=True)
 
 
-def _is_number(value: ir.Value) -> bool:
+def is_number(value: ir.Value) -> bool:
     """Return whether a value is a constant of one element that is written in the IR."""
     if not isinstance(value, ir.OpResult) or tensor_of(value.type).size != 1:
         return False

@@ -8,11 +8,11 @@ from ...dialects.core.errors import CompileError, Diagnostic
 from ...dialects.core.location import describe
 from ...dialects.core.mlir import ir
 from ...dialects.core.module import Module, direct_ops
-from ...dialects.core.op import Op
+from ...dialects.core.op import Op, view
 from ...passes.core import Pass
 from ...passes.default import GROUPINGS
 from ...passes.eliminate import Eliminate
-from ...passes.fuse.grouping import copy_into, inline, replace_by
+from ...passes.fuse.grouping import copy_into, inline, is_number, replace_by
 from ..core import Target
 from ..registry import choose_target
 
@@ -128,7 +128,7 @@ def _place(op: Op, choices: Sequence[Target], module: Module) -> list[Diagnostic
         reasons = "; ".join(dict.fromkeys(found))
         message = f"'{op.op_name}' op runs on no target: {reasons}"
         return [Diagnostic(describe(op.location), message)]
-    group = op if isinstance(op, tri.Group) else enclose(op)
+    group = op if isinstance(op, tri.Group) else _enclose(op, target)
     group.operation.attributes["target"] = ir.StringAttr.get(target.name)
     return []
 
@@ -175,9 +175,14 @@ def _member_refusal(op: Op, target: Target, module: Module | None) -> str | None
     return None if op.value.size == 1 else f"{target.name} takes large constants as operands only"
 
 
-def enclose(op: Op) -> tri.Group:
-    """Put one op into a group of its own."""
-    inputs = list(dict.fromkeys(op.operation.operands))
+def _enclose(op: Op, target: Target) -> tri.Group:
+    """Put one op into a group of its own, with the numbers it reads where kernels hold them."""
+    operands = list(dict.fromkeys(op.operation.operands))
+    numbers = [value for value in operands if op.elementwise and is_number(value)]
+    members = [member for v in numbers if (member := view(v.owner)) is not None]
+    if members and target.kernel_refusal([*members, op]) is not None:
+        numbers = []
+    inputs = [value for value in operands if value not in numbers]
     types = [v.type for v in op.results]
     with ir.InsertionPoint(op.operation):
         group = tri.Group.create([inputs], types, {"target": ""}, loc=op.location)
